@@ -1,0 +1,20 @@
+# The libraries of design: found with pkg-config, as imported targets PkgConfig::NAME.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+
+function(dtkb_require target module package)
+  pkg_check_modules(${target} QUIET IMPORTED_TARGET GLOBAL ${module})
+  if(NOT ${target}_FOUND)
+    message(FATAL_ERROR "dtkb needs ${module}: install ${package} (tools/quickstart does)")
+  endif()
+endfunction()
+
+dtkb_require(SQLITE "sqlite3>=3.40" libsqlite3-dev)
+dtkb_require(HS libhs "libhyperscan-dev or libvectorscan-dev")
+dtkb_require(PCRE2 libpcre2-8 libpcre2-dev)
+dtkb_require(XML2 libxml-2.0 libxml2-dev)
+dtkb_require(JANSSON jansson libjansson-dev)
+dtkb_require(ARCHIVE libarchive libarchive-dev)
+if(DTKB_TESTS)
+  dtkb_require(CMOCKA cmocka libcmocka-dev)
+endif()
