@@ -1,0 +1,138 @@
+#include "api/places.h"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *environment(const char *name)
+{
+    const char *value = secure_getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* The knowledge base beside this library: PREFIX/lib/libdtkb.so -> PREFIX/share/dtkb/kb.db. So a moved installation and a build tree work
+ * without a setting; the configured place comes after it. */
+static char *kb_beside_library(void)
+{
+    Dl_info info;
+    char *path = NULL;
+    if (!dladdr((const void *)(uintptr_t)&dtkb_version, &info) || !info.dli_fname)
+        return NULL;
+    char *library = realpath(info.dli_fname, NULL);
+    if (!library)
+        return NULL;
+    for (char *slash = strrchr(library, '/'); slash && !path; slash = strrchr(library, '/')) {
+        *slash = '\0';
+        if (asprintf(&path, "%s/share/dtkb/kb.db", library) < 0)
+            path = NULL;
+        else if (access(path, R_OK) != 0) {
+            free(path);
+            path = NULL;
+        }
+    }
+    free(library);
+    return path;
+}
+
+static char *find_kb(const char *option)
+{
+    if (option)
+        return strdup(option);
+    const char *named = environment("DTKB_KB");
+    if (named)
+        return strdup(named);
+    char *beside = kb_beside_library();
+    return beside ? beside : strdup(DTKB_DATADIR "/dtkb/kb.db");
+}
+
+static bool add_pack(struct places *places, const char *path)
+{
+    char **packs = realloc(places->packs, (places->pack_count + 1) * sizeof *packs);
+    if (!packs)
+        return false;
+    places->packs = packs;
+    packs[places->pack_count] = strdup(path);
+    return packs[places->pack_count] ? (places->pack_count++, true) : false;
+}
+
+static int is_pack_name(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return entry->d_name[0] != '.' && length > 4 && !strcmp(entry->d_name + length - 4, ".xml");
+}
+
+/* All packs of a folder by name; a folder that isn't there holds none. */
+static bool add_folder(struct places *places, const char *folder)
+{
+    struct dirent **entries;
+    int count = scandir(folder, &entries, is_pack_name, alphasort);
+    bool ok = true;
+    for (int i = 0; i < count; i++) {
+        char *path;
+        if (ok && asprintf(&path, "%s/%s", folder, entries[i]->d_name) >= 0) {
+            ok = add_pack(places, path);
+            free(path);
+        } else {
+            ok = false;
+        }
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return ok;
+}
+
+static bool add_user_folder(struct places *places)
+{
+    const char *data = environment("XDG_DATA_HOME"), *home = environment("HOME");
+    if (!data && !home)
+        return true;
+    char *folder;
+    if (asprintf(&folder, "%s%s/dtkb/packs", data ? data : home, data ? "" : "/.local/share") < 0)
+        return false;
+    bool ok = add_folder(places, folder);
+    free(folder);
+    return ok;
+}
+
+static bool add_path(struct places *places, const char *path)
+{
+    char *copy = strdup(path), *rest = copy, *part;
+    bool ok = copy != NULL;
+    while (ok && (part = strsep(&rest, ":")))
+        if (*part)
+            ok = add_folder(places, part);
+    free(copy);
+    return ok;
+}
+
+dtkb_status places_find(const dtkb_open_options *options, struct places *out)
+{
+    struct places places = {.kb = find_kb(options->kb)};
+    bool ok = places.kb != NULL;
+    if (ok && !options->no_default_packs) {
+        const char *path = environment("DTKB_PACK_PATH");
+        ok = add_folder(&places, DTKB_DATADIR "/dtkb/packs") && add_user_folder(&places) && (!path || add_path(&places, path));
+    }
+    for (size_t i = 0; ok && i < options->pack_count; i++)
+        ok = add_pack(&places, options->packs[i]);
+    if (!ok) {
+        places_free(&places);
+        return DTKB_E_NOMEM;
+    }
+    *out = places;
+    return DTKB_OK;
+}
+
+void places_free(struct places *places)
+{
+    free(places->kb);
+    for (size_t i = 0; i < places->pack_count; i++)
+        free(places->packs[i]);
+    free(places->packs);
+    *places = (struct places){0};
+}
