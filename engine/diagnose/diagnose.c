@@ -1,0 +1,91 @@
+#include "diagnose/diagnose.h"
+
+#include "diagnose/labels.h"
+#include "diagnose/score.h"
+#include "diagnose/similar.h"
+#include "diagnose/tree.h"
+#include "diagnose/verdict.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LABELS_SHOWN 5
+
+static json_t *labels_json(struct kb *kb, const struct labels *labels, const char *key)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < labels->count && i < LABELS_SHOWN; i++) {
+        const char *title = kb_label_title(kb, labels->list[i].id);
+        json_array_append_new(list, json_pack("{s:s, s:s?, s:f}", key, labels->list[i].id, "title", title, "confidence",
+                                              round(labels->list[i].confidence * 1000.0) / 1000.0));
+    }
+    return list;
+}
+
+static json_t *causes_json(const struct candidates *candidates, const struct diagnose_input *input, struct redactor *redactor)
+{
+    json_t *list = json_array();
+    size_t limit = input->max_causes ? input->max_causes : 5;
+    for (size_t i = 0; i < candidates->count && i < limit; i++)
+        if (candidates->list[i].confidence >= CONFIDENCE_SHOWN)
+            json_array_append_new(list, tree_cause(&candidates->list[i], input->findings, input->explain_scores, redactor));
+    return list;
+}
+
+/* Everything that went into a report, so that the steps below can fill it one by one. */
+struct judgement {
+    struct candidates candidates;
+    struct similar similar;
+    struct redactor *redactor;
+};
+
+static dtkb_status write_report(struct kb *kb, const struct diagnose_input *input, struct judgement *judgement, json_t **out,
+                                struct err *err)
+{
+    const struct findings *findings = input->findings;
+    const char *verdict = verdict_decide(findings, &judgement->candidates, input->probes);
+    bool fault = strcmp(verdict, "no-fault") != 0;
+    struct candidates none = {0};
+    const struct candidates *shown = fault ? &judgement->candidates : &none;
+    struct labels symptoms = {0}, fixes = {0};
+    json_t *similar = json_array();
+    if (fault) {
+        labels_symptoms(kb, shown, &judgement->similar, &symptoms);
+        labels_fixes(kb, shown, &judgement->similar, symptoms.count ? symptoms.list[0].id : NULL, &fixes);
+        json_decref(similar);
+        dtkb_status status = similar_json(kb, &judgement->similar, findings, input->max_similar ? input->max_similar : 5, &similar, err);
+        if (status != DTKB_OK)
+            return status;
+    }
+    int32_t rank = fault ? verdict_first_failing_rank(findings, shown) : RANK_UNKNOWN;
+    json_t *report = json_pack(
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "dtkb.report/1", "input", tree_inputs(findings),
+        "verdict", verdict, "first_failing_rank", rank == RANK_UNKNOWN ? json_null() : json_integer(rank), "symptoms",
+        labels_json(kb, &symptoms, "id"), "fixes", labels_json(kb, &fixes, "pattern"), "causes",
+        causes_json(shown, input, judgement->redactor), "evidence", tree_other_evidence(fault ? findings : NULL, 12, judgement->redactor),
+        "similar", similar, "next", fault ? tree_next(shown, input->facts, findings) : json_array(), "versions", tree_versions(findings),
+        "facts", tree_facts(input->facts, judgement->redactor), "probes", tree_probes(input->probes, judgement->redactor));
+    if (!report)
+        return err_set(err, DTKB_E_INTERNAL, "the report could not be put together");
+    *out = report;
+    return DTKB_OK;
+}
+
+dtkb_status diagnose(struct kb *kb, const struct diagnose_input *input, json_t **report, struct err *err)
+{
+    struct judgement judgement = {.redactor = redactor_new()};
+    dtkb_status status = judgement.redactor ? DTKB_OK : err_nomem(err);
+    if (status == DTKB_OK)
+        status = score_all(kb, input->findings, input->facts, &judgement.candidates, err);
+    if (status == DTKB_OK && input->findings) {
+        const struct candidates *candidates = &judgement.candidates;
+        bool sure = candidates->count && candidates->list[0].confidence >= CONFIDENCE_CONVINCING;
+        status = similar_find(kb, input->findings, sure ? candidates->list[0].cause->symptom : NULL, 10, &judgement.similar, err);
+    }
+    if (status == DTKB_OK)
+        status = write_report(kb, input, &judgement, report, err);
+    similar_free(&judgement.similar);
+    candidates_free(&judgement.candidates);
+    redactor_free(judgement.redactor);
+    return status;
+}

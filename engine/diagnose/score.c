@@ -1,0 +1,305 @@
+#include "diagnose/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/version.h"
+#include "diagnose/condition.h"
+
+const char *const score_term_names[TERM_COUNT] = {
+    [TERM_SIGNATURES] = "signatures", [TERM_SUPPORT] = "support", [TERM_AGAINST] = "against", [TERM_GENERIC] = "generic",
+    [TERM_CASCADE] = "cascade",       [TERM_ORDER] = "order",     [TERM_PRIOR] = "prior",     [TERM_VERSION] = "version",
+    [TERM_FACTS] = "facts",           [TERM_WENT_ON] = "went-on", [TERM_FOREIGN] = "foreign",
+};
+
+static double strength_probability(enum sig_strength strength)
+{
+    static const double probability[] = {[SIG_WEAK] = 0.20, [SIG_MODERATE] = 0.50, [SIG_STRONG] = 0.80, [SIG_PROOF] = 0.95};
+    return probability[strength];
+}
+
+static struct candidate *candidate_of(struct candidates *candidates, const struct cause *cause)
+{
+    for (size_t i = 0; i < candidates->count; i++)
+        if (candidates->list[i].cause->index == cause->index)
+            return &candidates->list[i];
+    if (candidates->count == candidates->capacity) {
+        size_t capacity = candidates->capacity ? candidates->capacity * 2 : 16;
+        struct candidate *list = realloc(candidates->list, capacity * sizeof *list);
+        if (!list)
+            return NULL;
+        candidates->list = list;
+        candidates->capacity = capacity;
+    }
+    struct candidate *candidate = &candidates->list[candidates->count++];
+    *candidate = (struct candidate){.cause = cause, .first = UINT64_MAX, .miss = 1.0};
+    return candidate;
+}
+
+/* Notes a signature; false when it was counted before (another rank, a later line). */
+static bool count_signature(struct candidate *candidate, uint32_t signature, bool *failed)
+{
+    for (size_t i = 0; i < candidate->seen_count; i++)
+        if (candidate->seen[i] == signature)
+            return false;
+    if (candidate->seen_count == candidate->seen_capacity) {
+        size_t capacity = candidate->seen_capacity ? candidate->seen_capacity * 2 : 8;
+        uint32_t *seen = realloc(candidate->seen, capacity * sizeof *seen);
+        if (!seen) {
+            *failed = true;
+            return false;
+        }
+        candidate->seen = seen;
+        candidate->seen_capacity = capacity;
+    }
+    candidate->seen[candidate->seen_count++] = signature;
+    return true;
+}
+
+static bool keep_evidence(struct candidate *candidate, const struct evidence *evidence)
+{
+    if (candidate->evidence_count == candidate->evidence_capacity) {
+        size_t capacity = candidate->evidence_capacity ? candidate->evidence_capacity * 2 : 8;
+        const struct evidence **list = realloc(candidate->evidence, capacity * sizeof *list);
+        if (!list)
+            return false;
+        candidate->evidence = list;
+        candidate->evidence_capacity = capacity;
+    }
+    candidate->evidence[candidate->evidence_count++] = evidence;
+    return true;
+}
+
+static bool add_evidence(struct candidate *candidate, const struct evidence *evidence, const struct signature *signature)
+{
+    bool failed = false, fresh = count_signature(candidate, evidence->signature, &failed);
+    if (failed || !keep_evidence(candidate, evidence))
+        return false;
+    if (evidence->sequence > candidate->last)
+        candidate->last = evidence->sequence;
+    if (signature->effect == SIG_AGAINST) {
+        candidate->against += fresh;
+        return true;
+    }
+    if (signature->effect == SIG_SUPPORT) {
+        candidate->support += fresh;
+        return true;
+    }
+    if (fresh)
+        candidate->miss *= 1.0 - strength_probability(signature->strength);
+    bool initiating = evidence->role == ROLE_INITIATING;
+    if ((initiating && !candidate->initiating) || (initiating == candidate->initiating && evidence->sequence < candidate->first))
+        candidate->first = evidence->sequence;
+    candidate->initiating = candidate->initiating || initiating;
+    candidate->proof = candidate->proof || signature->strength == SIG_PROOF;
+    return true;
+}
+
+static dtkb_status gather_from_log(struct kb *kb, const struct findings *findings, struct candidates *out, struct err *err)
+{
+    const struct signature *signatures;
+    size_t count;
+    dtkb_status status = kb_signatures(kb, &signatures, &count, err);
+    for (size_t i = 0; status == DTKB_OK && i < findings->evidence_count; i++) {
+        const struct evidence *evidence = &findings->evidence[i];
+        const struct cause *cause;
+        if (evidence->signature >= count)
+            continue;
+        status = kb_cause_brief(kb, signatures[evidence->signature].cause, &cause, err);
+        if (status != DTKB_OK)
+            break;
+        struct candidate *candidate = candidate_of(out, cause);
+        if (!candidate || !add_evidence(candidate, evidence, &signatures[evidence->signature]))
+            status = err_nomem(err);
+    }
+    /* `support` and `against` alone make no candidate. */
+    for (size_t i = 0; i < out->count;) {
+        if (out->list[i].miss < 1.0) {
+            i++;
+            continue;
+        }
+        free(out->list[i].evidence);
+        free(out->list[i].seen);
+        out->list[i] = out->list[--out->count];
+    }
+    return status;
+}
+
+/* The facts' word on a candidate; its body is read here for the first time. */
+static dtkb_status judge_by_facts(struct kb *kb, struct candidate *candidate, const struct fact_set *facts, struct err *err)
+{
+    dtkb_status status = kb_cause(kb, candidate->cause->index, &candidate->cause, err);
+    if (status != DTKB_OK || !facts)
+        return status;
+    const struct cause *cause = candidate->cause;
+    if (cause->confirm && condition_test(cause->confirm, facts, &candidate->confirmed_by) == TRUTH_YES)
+        candidate->terms[TERM_FACTS] += SCORE_CONFIRMED;
+    if (cause->refute && condition_test(cause->refute, facts, &candidate->refuted_by) == TRUTH_YES)
+        candidate->terms[TERM_FACTS] -= SCORE_REFUTED;
+    return DTKB_OK;
+}
+
+/* Without a log, facts alone bring up the causes they confirm. */
+static dtkb_status gather_from_facts(struct kb *kb, const struct fact_set *facts, struct candidates *out, struct err *err)
+{
+    size_t count = kb_cause_count(kb);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cause *cause;
+        dtkb_status status = kb_cause(kb, i, &cause, err);
+        if (status != DTKB_OK)
+            return status;
+        if (!cause->confirm || condition_test(cause->confirm, facts, NULL) != TRUTH_YES)
+            continue;
+        struct candidate *candidate = candidate_of(out, cause);
+        if (!candidate)
+            return err_nomem(err);
+        candidate->initiating = true;
+        candidate->first = i;
+    }
+    return DTKB_OK;
+}
+
+static double version_term(const struct cause *cause, const struct findings *findings)
+{
+    bool fits = false;
+    for (size_t i = 0; i < cause->applies_count; i++) {
+        const struct version_range *range = &cause->applies[i];
+        for (size_t j = 0; findings && j < findings->version_count; j++) {
+            const struct detected_version *found = &findings->versions[j];
+            if (strcmp(found->component, range->component) != 0)
+                continue;
+            if ((range->from && version_compare(found->version, range->from) < 0) ||
+                (range->below && version_compare(found->version, range->below) >= 0))
+                return -SCORE_VERSION_MISFIT;
+            fits = true;
+        }
+    }
+    return fits ? SCORE_VERSION_FITS : 0.0;
+}
+
+static double prior_term(struct kb *kb, const char *symptom)
+{
+    double term = SCORE_PRIOR * log(kb_symptom_prior(kb, symptom) * 30.0);
+    return fmax(-0.5, fmin(0.5, term));
+}
+
+/* Where training was last seen to go on, 0 when it never was. */
+static uint64_t last_progress(const struct findings *findings)
+{
+    uint64_t last = 0;
+    for (size_t i = 0; i < findings->evidence_count; i++)
+        if (findings->evidence[i].kind == EV_PROGRESS && findings->evidence[i].sequence > last)
+            last = findings->evidence[i].sequence;
+    return last;
+}
+
+static void fill_terms(struct kb *kb, const struct findings *findings, struct candidate *candidate, bool initiating_elsewhere)
+{
+    double p = fmin(1.0 - candidate->miss, 0.985);
+    double *terms = candidate->terms;
+    terms[TERM_SIGNATURES] = p > 0 ? log(p / (1.0 - p)) : SCORE_FACTS_ALONE;
+    terms[TERM_SUPPORT] = SCORE_SUPPORT * (candidate->support < 3 ? candidate->support : 3);
+    terms[TERM_AGAINST] = -SCORE_AGAINST * candidate->against;
+    terms[TERM_GENERIC] = candidate->cause->generic ? -SCORE_GENERIC : 0.0;
+    if (!candidate->initiating)
+        terms[TERM_CASCADE] = initiating_elsewhere ? -SCORE_CASCADE_BESIDE : -SCORE_CASCADE_ALONE;
+    terms[TERM_PRIOR] = prior_term(kb, candidate->cause->symptom);
+    terms[TERM_VERSION] = version_term(candidate->cause, findings);
+    if (!findings)
+        return;
+    if (findings->clean_end)
+        terms[TERM_WENT_ON] = -SCORE_CLEAN_END;
+    else if (candidate->last && last_progress(findings) > candidate->last)
+        terms[TERM_WENT_ON] = -SCORE_WENT_ON;
+    if (!findings->training_log && !candidate->proof)
+        terms[TERM_FOREIGN] = -SCORE_FOREIGN;
+}
+
+static int by_first(const void *left, const void *right)
+{
+    const struct candidate *l = left, *r = right;
+    if (l->initiating != r->initiating)
+        return l->initiating ? -1 : 1;
+    if (l->first != r->first)
+        return l->first < r->first ? -1 : 1;
+    return l->cause->index < r->cause->index ? -1 : l->cause->index > r->cause->index;
+}
+
+static void fill_order_terms(struct candidates *candidates)
+{
+    if (candidates->count)
+        qsort(candidates->list, candidates->count, sizeof *candidates->list, by_first);
+    unsigned step = 0;
+    for (size_t i = 0; i < candidates->count; i++) {
+        struct candidate *candidate = &candidates->list[i];
+        if (!candidate->initiating || !candidate->evidence_count)
+            continue;
+        if (i && candidate->first != candidates->list[i - 1].first)
+            step++;
+        candidate->terms[TERM_ORDER] = step == 0 ? SCORE_FIRST : -SCORE_LATER * (step < 3 ? step : 3);
+    }
+}
+
+static int by_score(const void *left, const void *right)
+{
+    const struct candidate *l = left, *r = right;
+    if (l->score != r->score)
+        return l->score > r->score ? -1 : 1;
+    return l->cause->index < r->cause->index ? -1 : l->cause->index > r->cause->index;
+}
+
+static void sum_up(struct candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->count; i++) {
+        struct candidate *candidate = &candidates->list[i];
+        candidate->score = 0;
+        for (int term = 0; term < TERM_COUNT; term++)
+            candidate->score += candidate->terms[term];
+    }
+    if (candidates->count)
+        qsort(candidates->list, candidates->count, sizeof *candidates->list, by_score);
+    for (size_t i = 0; i < candidates->count; i++) {
+        struct candidate *candidate = &candidates->list[i];
+        double lead = 4.0; /* no rival at all */
+        for (size_t j = 0; j < candidates->count; j++)
+            if (strcmp(candidates->list[j].cause->symptom, candidate->cause->symptom) != 0) {
+                lead = candidate->score - candidates->list[j].score;
+                break;
+            }
+        double x = CONFIDENCE_OFFSET + CONFIDENCE_SLOPE * candidate->score + CONFIDENCE_LEAD * fmax(0.0, fmin(4.0, lead));
+        candidate->confidence = 1.0 / (1.0 + exp(-x));
+    }
+}
+
+dtkb_status score_all(struct kb *kb, const struct findings *findings, const struct fact_set *facts, struct candidates *out, struct err *err)
+{
+    dtkb_status status = DTKB_OK;
+    if (findings)
+        status = gather_from_log(kb, findings, out, err);
+    if (status == DTKB_OK && facts && !(findings && findings->evidence_count))
+        status = gather_from_facts(kb, facts, out, err);
+    bool initiating = false;
+    for (size_t i = 0; i < out->count; i++)
+        initiating = initiating || out->list[i].initiating;
+    for (size_t i = 0; status == DTKB_OK && i < out->count; i++) {
+        status = judge_by_facts(kb, &out->list[i], facts, err);
+        if (status == DTKB_OK)
+            fill_terms(kb, findings, &out->list[i], initiating);
+    }
+    if (status != DTKB_OK)
+        return status;
+    fill_order_terms(out);
+    sum_up(out);
+    return DTKB_OK;
+}
+
+void candidates_free(struct candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->count; i++) {
+        free(candidates->list[i].evidence);
+        free(candidates->list[i].seen);
+    }
+    free(candidates->list);
+    *candidates = (struct candidates){0};
+}

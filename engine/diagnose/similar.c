@@ -1,0 +1,160 @@
+#include "diagnose/similar.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/version.h"
+
+/* Enough words for FTS5 to tell issues apart; more only slows the search. */
+#define QUERY_MAX 2000
+#define VOTERS 10
+
+/* The log's own words of what went wrong: exceptions first, then lines that signatures matched, then other error lines. */
+static void query_text(const struct findings *findings, struct buf *out)
+{
+    static const enum evidence_kind order[] = {EV_EXCEPTION, EV_SIGNATURE, EV_ERROR_LINE};
+    for (size_t k = 0; k < sizeof order / sizeof *order; k++)
+        for (size_t i = 0; i < findings->evidence_count && out->length < QUERY_MAX; i++) {
+            const struct evidence *evidence = &findings->evidence[i];
+            if (evidence->kind != order[k] || evidence->role == ROLE_TEARDOWN || !evidence->text)
+                continue;
+            size_t length = strlen(evidence->text);
+            buf_add(out, evidence->text, length < 400 ? length : 400);
+            buf_addc(out, '\n');
+        }
+}
+
+static int by_weight(const void *left, const void *right)
+{
+    const struct label_vote *l = left, *r = right;
+    if (l->weight != r->weight)
+        return l->weight > r->weight ? -1 : 1;
+    return strcmp(l->id, r->id);
+}
+
+static void vote(struct label_vote *votes, size_t *count, struct arena *arena, const char *id, double weight)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (!strcmp(votes[i].id, id)) {
+            votes[i].weight += weight;
+            return;
+        }
+    if (*count == VOTERS)
+        return;
+    const char *copy = arena_strdup(arena, id);
+    if (copy)
+        votes[(*count)++] = (struct label_vote){.id = copy, .weight = weight};
+}
+
+static void normalise(struct label_vote *votes, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++)
+        sum += votes[i].weight;
+    for (size_t i = 0; i < count; i++)
+        votes[i].weight /= sum;
+    qsort(votes, count, sizeof *votes, by_weight);
+}
+
+static dtkb_status count_votes(struct kb *kb, struct similar *similar, struct err *err)
+{
+    struct arena arena = {0};
+    dtkb_status status = DTKB_OK;
+    double best = similar->hits.count ? similar->hits.hits[0].score : 0;
+    for (size_t i = 0; status == DTKB_OK && i < similar->hits.count && i < VOTERS; i++) {
+        struct issue issue;
+        status = kb_issue_by_id(kb, similar->hits.hits[i].issue, &arena, &issue, err);
+        /* A hit half as good as the best one counts a quarter: the near ones know better. */
+        double share = best > 0 ? similar->hits.hits[i].score / best : 0;
+        if (status != DTKB_OK || !issue.symptom)
+            continue;
+        vote(similar->symptoms, &similar->symptom_count, &similar->arena, issue.symptom, share * share);
+        for (size_t f = 0; f < issue.fix_count; f++)
+            vote(similar->fixes, &similar->fix_count, &similar->arena, issue.fixes[f], share * share / (double)issue.fix_count);
+    }
+    arena_free(&arena);
+    normalise(similar->symptoms, similar->symptom_count);
+    normalise(similar->fixes, similar->fix_count);
+    return status;
+}
+
+dtkb_status similar_find(struct kb *kb, const struct findings *findings, const char *symptom, size_t limit, struct similar *out,
+                         struct err *err)
+{
+    struct buf text = {.maximum = QUERY_MAX + 1024};
+    query_text(findings, &text);
+    dtkb_status status = DTKB_OK;
+    if (text.length) {
+        struct kb_query query = {.text = buf_text(&text), .kind = "fault", .symptom = symptom, .limit = limit, .any_word = true};
+        status = kb_search(kb, &query, &out->hits, err);
+        if (status == DTKB_E_NOT_FOUND) { /* no issue of that symptom: any will do */
+            query.symptom = NULL;
+            status = kb_search(kb, &query, &out->hits, err);
+        }
+    }
+    buf_free(&text);
+    return status == DTKB_OK ? count_votes(kb, out, err) : status;
+}
+
+void similar_free(struct similar *similar)
+{
+    kb_hits_free(&similar->hits);
+    arena_free(&similar->arena);
+    *similar = (struct similar){0};
+}
+
+static const char *detected(const struct findings *findings, const char *component)
+{
+    for (size_t i = 0; findings && i < findings->version_count; i++)
+        if (!strcmp(findings->versions[i].component, component))
+            return findings->versions[i].version;
+    return NULL;
+}
+
+/* "about" against "detected" for each version the issue names; an issue that is older than what runs here is marked so. */
+static json_t *versions_json(const struct issue *issue, const struct findings *findings, bool *old)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < issue->version_count; i++) {
+        const char *component = issue->versions[i].component, *about = issue->versions[i].version;
+        const char *here = detected(findings, component);
+        json_t *entry = json_pack("{s:s, s:s, s:s?}", "component", component, "about", about, "detected", here);
+        if (here && version_compare(about, here) < 0)
+            *old = true;
+        json_array_append_new(list, entry);
+    }
+    return list;
+}
+
+static json_t *hit_json(const struct kb_hit *hit, const struct issue *issue, const struct findings *findings)
+{
+    bool old = false;
+    json_t *versions = versions_json(issue, findings, &old), *fixes = json_array();
+    for (size_t i = 0; i < issue->fix_count; i++)
+        json_array_append_new(fixes, json_string(issue->fixes[i]));
+    return json_pack("{s:s, s:s, s:s?, s:s, s:s, s:s?, s:o, s:s?, s:f, s:o, s:b}", "id", issue->id, "url", issue->url, "title",
+                     issue->title, "framework", issue->framework, "evidence", issue->evidence, "symptom", issue->symptom, "fixes", fixes,
+                     "fix", issue->fix, "score", hit->score, "versions", versions, "older_than_here", old);
+}
+
+dtkb_status similar_json(struct kb *kb, const struct similar *similar, const struct findings *findings, size_t limit, json_t **out,
+                         struct err *err)
+{
+    json_t *list = json_array();
+    struct arena arena = {0};
+    dtkb_status status = DTKB_OK;
+    for (size_t i = 0; status == DTKB_OK && i < similar->hits.count && i < limit; i++) {
+        struct issue issue;
+        status = kb_issue_by_id(kb, similar->hits.hits[i].issue, &arena, &issue, err);
+        if (status == DTKB_OK)
+            json_array_append_new(list, hit_json(&similar->hits.hits[i], &issue, findings));
+    }
+    arena_free(&arena);
+    if (status != DTKB_OK) {
+        json_decref(list);
+        return status;
+    }
+    *out = list;
+    return DTKB_OK;
+}

@@ -1,0 +1,32 @@
+/* Similar issues: what the log's error text finds in the study, and how those issues vote. */
+#ifndef DTKB_DIAGNOSE_SIMILAR_H
+#define DTKB_DIAGNOSE_SIMILAR_H
+
+#include <jansson.h>
+
+#include "kb/kb.h"
+#include "scan/findings.h"
+
+struct label_vote {
+    const char *id; /* symptom or fix pattern, owned by the similar's arena */
+    double weight;  /* of all votes, 0..1 */
+};
+
+struct similar {
+    struct kb_hits hits;                       /* best first */
+    struct label_vote symptoms[10], fixes[10]; /* heaviest first */
+    size_t symptom_count, fix_count;
+    struct arena arena;
+};
+
+/* Searches with the error lines of the findings (nothing found, nothing voted: counts of 0). `symptom` (may be NULL) is the symptom already
+ * convincing: its issues are searched first. */
+dtkb_status similar_find(struct kb *kb, const struct findings *findings, const char *symptom, size_t limit, struct similar *out,
+                         struct err *err);
+void similar_free(struct similar *similar);
+
+/* The hits as the report shows them: id, url, title, symptom, fixes, score, versions against those detected. At most `limit`. */
+dtkb_status similar_json(struct kb *kb, const struct similar *similar, const struct findings *findings, size_t limit, json_t **out,
+                         struct err *err);
+
+#endif

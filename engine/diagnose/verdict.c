@@ -1,0 +1,73 @@
+#include "diagnose/verdict.h"
+
+static bool died(const struct evidence *evidence)
+{
+    if (evidence->kind == EV_SIGNAL)
+        return true;
+    if (evidence->kind == EV_EXIT)
+        return evidence->number != 0;
+    return evidence->kind == EV_EXCEPTION || evidence->kind == EV_DUMP;
+}
+
+static bool any_died(const struct findings *findings)
+{
+    for (size_t i = 0; findings && i < findings->evidence_count; i++)
+        if (died(&findings->evidence[i]))
+            return true;
+    return false;
+}
+
+static bool any_error_line(const struct findings *findings)
+{
+    for (size_t i = 0; findings && i < findings->evidence_count; i++)
+        if (findings->evidence[i].kind == EV_ERROR_LINE || died(&findings->evidence[i]))
+            return true;
+    return false;
+}
+
+static bool any_probe_fault(const struct probe_results *probes)
+{
+    for (size_t i = 0; probes && i < probes->count; i++)
+        if (probes->results[i].status == PROBE_FAULT)
+            return true;
+    return false;
+}
+
+const char *verdict_decide(const struct findings *findings, const struct candidates *candidates, const struct probe_results *probes)
+{
+    if ((candidates->count && candidates->list[0].confidence >= CONFIDENCE_CONVINCING) || any_probe_fault(probes))
+        return "fault";
+    if (!findings || findings->clean_end)
+        return "no-fault";
+    if (findings->training_log && any_died(findings))
+        return "fault";
+    return any_error_line(findings) || candidates->count ? "unknown" : "no-fault";
+}
+
+/* How much a piece of evidence tells of where it began: the root cause's own lines before anybody's exit status. */
+static bool better(const struct evidence *candidate, const struct evidence *best)
+{
+    bool cascade = candidate->role == ROLE_CASCADE || candidate->role == ROLE_TEARDOWN;
+    bool best_cascade = best->role == ROLE_CASCADE || best->role == ROLE_TEARDOWN;
+    if (cascade != best_cascade)
+        return !cascade;
+    return candidate->sequence < best->sequence;
+}
+
+int32_t verdict_first_failing_rank(const struct findings *findings, const struct candidates *candidates)
+{
+    if (!findings)
+        return RANK_UNKNOWN;
+    for (size_t i = 0; candidates->count && i < candidates->list[0].evidence_count; i++) {
+        const struct evidence *evidence = candidates->list[0].evidence[i];
+        if (evidence->role == ROLE_INITIATING && evidence->rank != RANK_UNKNOWN)
+            return evidence->rank;
+    }
+    const struct evidence *best = NULL;
+    for (size_t i = 0; i < findings->evidence_count; i++) {
+        const struct evidence *evidence = &findings->evidence[i];
+        if (died(evidence) && evidence->rank != RANK_UNKNOWN && (!best || better(evidence, best)))
+            best = evidence;
+    }
+    return best ? best->rank : RANK_UNKNOWN;
+}

@@ -1,0 +1,17 @@
+/* Is anything wrong at all, and where did it begin? */
+#ifndef DTKB_DIAGNOSE_VERDICT_H
+#define DTKB_DIAGNOSE_VERDICT_H
+
+#include "diagnose/score.h"
+#include "probe/probe.h"
+
+/* "fault", "no-fault" or "unknown".
+ *   fault     a convincing cause; or a job that visibly died (signal, exit status, uncaught exception in a training log); or a probe's
+ * fault no-fault  nothing that looks like an error, or a job that ended well unknown   something looks like an error, but nothing is
+ * convincing */
+const char *verdict_decide(const struct findings *findings, const struct candidates *candidates, const struct probe_results *probes);
+
+/* The rank on which the trouble began, RANK_UNKNOWN when the log does not tell. */
+int32_t verdict_first_failing_rank(const struct findings *findings, const struct candidates *candidates);
+
+#endif
