@@ -81,6 +81,9 @@ const char *kb_label_title(struct kb *kb, const char *id);
 /* The type and unit of a fact by the vocabulary (facts.xml and packs); false when unknown. */
 bool kb_fact_definition(struct kb *kb, const char *name, enum fact_type *type, const char **unit);
 
+/* Name of the probe that tells a fact (the `probe` attribute of the vocabulary; patterns with * are allowed), NULL if unknown. */
+const char *kb_fact_probe(struct kb *kb, const char *name);
+
 /* ---- issues ---- */
 struct issue {
     const char *id, *url, *source, *framework, *kind, *evidence, *symptom, *topic, *raw_label, *raw_fix;

@@ -1,0 +1,140 @@
+#include "api/diagnosis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "diagnose/diagnose.h"
+
+int diagnosis_cancelled(void *diagnosis)
+{
+    return atomic_load(&((struct dtkb_diagnosis *)diagnosis)->cancelled);
+}
+
+static void forward_progress(void *context, uint64_t done, uint64_t total)
+{
+    const struct dtkb_diagnosis *diagnosis = context;
+    diagnosis->options.progress(diagnosis->options.progress_context, done, total);
+}
+
+/* Copies the options, strings and all, so that the caller's may go. */
+static bool copy_options(struct dtkb_diagnosis *diagnosis, const dtkb_diagnose_options *from)
+{
+    struct arena *arena = &diagnosis->arena;
+    dtkb_diagnose_options *to = &diagnosis->options;
+    *to = *from;
+    to->probes = arena_strdup(arena, from->probes ? from->probes : "none");
+    to->plugin_path = arena_strdup(arena, from->plugin_path);
+    const char **parameters = arena_alloc(arena, (from->parameter_count + 1) * sizeof *parameters);
+    if (!to->probes || (from->plugin_path && !to->plugin_path) || !parameters)
+        return false;
+    for (size_t i = 0; i < from->parameter_count; i++)
+        if (!(parameters[i] = arena_strdup(arena, from->parameters[i])))
+            return false;
+    to->parameters = parameters;
+    return true;
+}
+
+dtkb_status dtkb_diagnosis_new(dtkb *engine, const dtkb_diagnose_options *options, dtkb_diagnosis **out)
+{
+    static const dtkb_diagnose_options defaults = DTKB_DIAGNOSE_OPTIONS_INIT;
+    struct err *err = api_begin(engine);
+    const struct scan_db *db;
+    if (!options)
+        options = &defaults;
+    if (options->struct_size != sizeof *options)
+        return err_set(err, DTKB_E_USAGE,
+                       "dtkb_diagnosis_new: options of %zu bytes, this library knows %zu: begin with DTKB_DIAGNOSE_OPTIONS_INIT",
+                       options->struct_size, sizeof *options);
+    struct dtkb_diagnosis *diagnosis = calloc(1, sizeof *diagnosis);
+    if (!diagnosis || !copy_options(diagnosis, options)) {
+        dtkb_diagnosis_free(diagnosis);
+        return err_nomem(err);
+    }
+    diagnosis->engine = engine;
+    struct scan_options scan = {.threads = options->threads,
+                                .cancelled = diagnosis_cancelled,
+                                .progress = options->progress ? forward_progress : NULL,
+                                .context = diagnosis};
+    dtkb_status status = kb_scan_db(engine->kb, &db, err);
+    if (status == DTKB_OK)
+        status = scan_new(db, &scan, &diagnosis->scan, err);
+    if (status != DTKB_OK) {
+        dtkb_diagnosis_free(diagnosis);
+        return status;
+    }
+    *out = diagnosis;
+    return DTKB_OK;
+}
+
+void dtkb_diagnosis_free(dtkb_diagnosis *diagnosis)
+{
+    if (!diagnosis)
+        return;
+    scan_free(diagnosis->scan);
+    fact_set_free(&diagnosis->facts);
+    probe_results_free(&diagnosis->probes);
+    arena_free(&diagnosis->arena);
+    free(diagnosis);
+}
+
+void dtkb_diagnosis_cancel(dtkb_diagnosis *diagnosis)
+{
+    atomic_store(&diagnosis->cancelled, 1);
+}
+
+dtkb_status dtkb_feed(dtkb_diagnosis *diagnosis, const char *source, const void *bytes, size_t length)
+{
+    diagnosis->fed = true;
+    return scan_feed(diagnosis->scan, source ? source : "", bytes, length, api_begin(diagnosis->engine));
+}
+
+dtkb_status dtkb_feed_path(dtkb_diagnosis *diagnosis, const char *path)
+{
+    diagnosis->fed = true;
+    return scan_path(diagnosis->scan, path, api_begin(diagnosis->engine));
+}
+
+dtkb_status dtkb_feed_fd(dtkb_diagnosis *diagnosis, const char *source, int fd)
+{
+    diagnosis->fed = true;
+    return scan_fd(diagnosis->scan, source ? source : "", fd, api_begin(diagnosis->engine));
+}
+
+dtkb_status diagnosis_judge(struct dtkb_diagnosis *diagnosis, json_t **report, struct err *err)
+{
+    struct findings findings = {0};
+    dtkb_status status = scan_findings(diagnosis->scan, &findings, err);
+    struct diagnose_input input = {
+        .findings = diagnosis->fed || findings.evidence_count ? &findings : NULL,
+        .facts = diagnosis->facts.count ? &diagnosis->facts : NULL,
+        .probes = diagnosis->probes.count ? &diagnosis->probes : NULL,
+        .max_causes = diagnosis->options.max_causes,
+        .max_similar = diagnosis->options.max_similar,
+        .explain_scores = diagnosis->options.explain_scores != 0,
+    };
+    if (status == DTKB_OK)
+        status = diagnose(diagnosis->engine->kb, &input, report, err);
+    findings_free(&findings);
+    return status;
+}
+
+dtkb_status dtkb_conclude(dtkb_diagnosis *diagnosis, dtkb_doc **out)
+{
+    struct err *err = api_begin(diagnosis->engine);
+    json_t *report = NULL;
+    dtkb_status status = DTKB_OK;
+    if (diagnosis_cancelled(diagnosis))
+        return err_set(err, DTKB_E_CANCELLED, "cancelled");
+    if (!diagnosis->probed && strcmp(diagnosis->options.probes, "none") != 0 && strcmp(diagnosis->options.probes, "auto") != 0)
+        status = diagnosis_probe(diagnosis, diagnosis->options.probes, err);
+    if (status == DTKB_OK)
+        status = diagnosis_judge(diagnosis, &report, err);
+    if (status == DTKB_OK && !diagnosis->probed && !strcmp(diagnosis->options.probes, "auto")) {
+        status = diagnosis_probe_wanted(diagnosis, report, err);
+        json_decref(report);
+        report = NULL;
+        if (status == DTKB_OK)
+            status = diagnosis_judge(diagnosis, &report, err);
+    }
+    return status == DTKB_OK ? doc_new(report, out, err) : status;
+}

@@ -1,0 +1,12 @@
+/* One function per kind of document and format; render.c holds the table. */
+#ifndef DTKB_REPORT_FORMATS_H
+#define DTKB_REPORT_FORMATS_H
+
+#include "report/render.h"
+
+typedef dtkb_status (*render_fn)(const json_t *document, const struct render_options *options, struct buf *out);
+
+dtkb_status render_json(const json_t *document, const struct render_options *options, struct buf *out);
+dtkb_status render_text_report(const json_t *document, const struct render_options *options, struct buf *out);
+
+#endif
