@@ -1,0 +1,80 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+static int run_info(const struct command *command, const struct options *options)
+{
+    int status = EXIT_CLEAN;
+    dtkb *engine = open_engine(command, options, &status);
+    if (!engine)
+        return status;
+    dtkb_doc *doc;
+    dtkb_status asked = dtkb_kb_info(engine, &doc);
+    status = asked == DTKB_OK ? write_document(command, options, doc) : engine_failed(command, engine, asked);
+    dtkb_close(engine);
+    return status;
+}
+
+static int run_check(const struct command *command, const struct options *options, const char *const *paths, size_t count)
+{
+    char why[DTKB_ERROR_TEXT_MAX];
+    dtkb_doc *doc = NULL;
+    dtkb_status checked = dtkb_kb_check(paths, count, &doc, why, sizeof why);
+    if (!doc)
+        return complain(command, status_exit(checked), "%s", why);
+    int written = write_document(command, options, doc);
+    return written ? written : checked == DTKB_OK ? EXIT_CLEAN : EXIT_FOUND;
+}
+
+static int run_build(const struct command *command, const struct options *options)
+{
+    char why[DTKB_ERROR_TEXT_MAX];
+    if (options->operand_count != 2)
+        return complain(command, EXIT_USAGE, "build: give the knowledge folder; -o names the file (default kb.db)");
+    const char *file = options->output ? options->output : "kb.db";
+    dtkb_status built = dtkb_kb_build(options->operands[1], file, why, sizeof why);
+    return built == DTKB_OK ? EXIT_CLEAN : complain(command, status_exit(built), "%s", why);
+}
+
+static int run_import(const struct command *command, const struct options *options)
+{
+    char why[DTKB_ERROR_TEXT_MAX];
+    if (!options->study || !options->notes || !options->taxonomy || options->operand_count != 2)
+        return complain(command, EXIT_USAGE,
+                        "import: give --study FILE.xlsx --notes FILE.jsonl --taxonomy FILE.xml and the folder to write");
+    dtkb_status done = dtkb_kb_import_study(options->study, options->notes, options->taxonomy, options->operands[1], why, sizeof why);
+    return done == DTKB_OK ? EXIT_CLEAN : complain(command, status_exit(done), "%s", why);
+}
+
+static int run(const struct command *command, const struct options *options)
+{
+    const char *what = options->operands[0];
+    if (!strcmp(what, "info"))
+        return run_info(command, options);
+    if (!strcmp(what, "check") && options->operand_count > 1)
+        return run_check(command, options, (const char *const *)options->operands + 1, (size_t)options->operand_count - 1);
+    if (!strcmp(what, "check"))
+        return complain(command, EXIT_USAGE, "check: name the packs or the knowledge folder to check");
+    if (!strcmp(what, "build"))
+        return run_build(command, options);
+    if (!strcmp(what, "import"))
+        return run_import(command, options);
+    return complain(command, EXIT_USAGE, "no action '%s'; there are info, check, build, import", what);
+}
+
+const struct command command_kb = {
+    .name = "kb",
+    .operands = "info | check PATH... | build FOLDER | import FOLDER",
+    .summary = "make and check knowledge bases and packs",
+    .details =
+        "info    what the knowledge base in use holds\n"
+        "check   packs or a knowledge folder: grammar, labels, facts, samples and near misses, signatures that fire on others' samples\n"
+        "build   compile a knowledge folder into the file that -o names\n"
+        "import  the study's sheet (--study) and reading notes (--notes) into reviewed text",
+    .example = "dtkb kb check my-pack.xml",
+    .options = OPTIONS_COMMON | OPTION(OPT_STUDY) | OPTION(OPT_NOTES) | OPTION(OPT_TAXONOMY),
+    .minimum = 1,
+    .maximum = -1,
+    .run = run,
+};

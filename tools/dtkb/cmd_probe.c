@@ -1,0 +1,57 @@
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+
+/* "a" "b,c" -> "a,b,c"; NULL for none (all passive probes). The caller frees it. */
+static char *join_names(const struct options *options)
+{
+    size_t length = 1;
+    for (int i = 0; i < options->operand_count; i++)
+        length += strlen(options->operands[i]) + 1;
+    char *names = options->operand_count ? calloc(1, length) : NULL;
+    for (int i = 0; names && i < options->operand_count; i++) {
+        if (i)
+            strcat(names, ",");
+        strcat(names, options->operands[i]);
+    }
+    return names;
+}
+
+static int run(const struct command *command, const struct options *options)
+{
+    int status = EXIT_CLEAN;
+    dtkb *engine = open_engine(command, options, &status);
+    if (!engine)
+        return status;
+    dtkb_diagnose_options how = diagnose_options(options);
+    bool list = options->operand_count == 1 && !strcmp(options->operands[0], "list");
+    char *names = join_names(options);
+    dtkb_doc *doc;
+    dtkb_status done = list ? dtkb_plugins(engine, options->plugins, &doc) : dtkb_probe(engine, names, &how, &doc);
+    if (done != DTKB_OK) {
+        status = engine_failed(command, engine, done);
+    } else {
+        int verdict = list ? EXIT_CLEAN : verdict_exit(options, dtkb_doc_verdict(doc));
+        int written = write_document(command, options, doc);
+        status = written ? written : verdict;
+    }
+    free(names);
+    dtkb_close(engine);
+    return options->nagios && status >= EXIT_USAGE && done != DTKB_OK ? 3 : status;
+}
+
+const struct command command_probe = {
+    .name = "probe",
+    .operands = "[list | NAME...]",
+    .summary = "look at the live machine: facts, what is broken, and the causes that explain it",
+    .details = "Without a NAME every passive probe runs; active ones (small collectives, a GPU allocation) run when named.\n"
+               "Exit status as of diagnose.",
+    .example = "dtkb probe host net --json",
+    .options = OPTIONS_COMMON | OPTION(OPT_TIMEOUT) | OPTION(OPT_BUDGET) | OPTION(OPT_SET) | OPTION(OPT_TRY) | OPTION(OPT_NAGIOS) |
+               OPTION(OPT_PLUGINS) | OPTION(OPT_EXPLAIN),
+    .minimum = 0,
+    .maximum = -1,
+    .run = run,
+};
