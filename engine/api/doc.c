@@ -61,6 +61,12 @@ dtkb_status dtkb_doc_write(const dtkb_doc *doc, dtkb_format format, const dtkb_w
     return status;
 }
 
+static bool is_document(const json_t *tree)
+{
+    const char *schema = json_string_value(json_object_get(tree, "schema"));
+    return schema && !strncmp(schema, "dtkb.", 5);
+}
+
 dtkb_status dtkb_doc_parse(const char *json, size_t length, dtkb_doc **out, char *error, size_t error_size)
 {
     struct err err = {0};
@@ -68,7 +74,7 @@ dtkb_status dtkb_doc_parse(const char *json, size_t length, dtkb_doc **out, char
     json_t *tree = json_loadb(json, length, JSON_REJECT_DUPLICATES, &where);
     if (!tree)
         err_set(&err, DTKB_E_FORMAT, "not a dtkb document: line %d: %s", where.line, where.text);
-    else if (!json_is_object(tree) || strncmp(json_string_value(json_object_get(tree, "schema")) ?: "", "dtkb.", 5)) {
+    else if (!is_document(tree)) {
         json_decref(tree);
         err_set(&err, DTKB_E_FORMAT, "JSON, but no dtkb document: it has no member \"schema\" that begins with \"dtkb.\"");
     } else {

@@ -25,7 +25,9 @@ static char *kb_beside_library(void)
     char *library = realpath(info.dli_fname, NULL);
     if (!library)
         return NULL;
-    for (char *slash = strrchr(library, '/'); slash && !path; slash = strrchr(library, '/')) {
+    /* lib/libdtkb.so and lib/x86_64-linux-gnu/libdtkb.so: no higher, or a stranger's folder might be searched. */
+    char *slash = strrchr(library, '/');
+    for (int level = 0; slash && !path && level < 3; level++, slash = strrchr(library, '/')) {
         *slash = '\0';
         if (asprintf(&path, "%s/share/dtkb/kb.db", library) < 0)
             path = NULL;

@@ -46,14 +46,20 @@ static void count_healthy(const struct test_case *test, const json_t *report, st
                 confidence);
 }
 
+static const char *or_dash(const char *text)
+{
+    return text ? text : "-";
+}
+
 static void print_wrong(const struct test_case *test, const json_t *report, const char *what, FILE *log)
 {
     char *symptoms = json_dumps(test->symptoms, JSON_COMPACT), *fixes = json_dumps(test->fixes, JSON_COMPACT);
     fprintf(log, "%-12s %s: wanted %s %s\n", what, test->name, symptoms, fixes);
     for (size_t i = 0; i < 3; i++) {
         const json_t *cause = json_array_get(json_object_get(report, "causes"), i);
-        fprintf(log, "    %-50s %-32s %s %.2f\n", answer(report, "symptoms", i, "id") ?: "-", answer(report, "fixes", i, "pattern") ?: "-",
-                cause ? json_string_value(json_object_get(cause, "id")) : "-", json_number_value(json_object_get(cause, "confidence")));
+        fprintf(log, "    %-50s %-32s %s %.2f\n", or_dash(answer(report, "symptoms", i, "id")),
+                or_dash(answer(report, "fixes", i, "pattern")), cause ? json_string_value(json_object_get(cause, "id")) : "-",
+                json_number_value(json_object_get(cause, "confidence")));
     }
     free(symptoms);
     free(fixes);
