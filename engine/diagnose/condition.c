@@ -9,8 +9,9 @@
 static int compare_number(const struct fact *fact, const char *value)
 {
     char *end;
-    if (fact->type == FACT_U64 && value[0] != '-' && !strpbrk(value, ".eE")) {
-        uint64_t wanted = !strcmp(value, "unlimited") ? UINT64_MAX : strtoull(value, &end, 10);
+    bool unlimited = !strcmp(value, "unlimited"), whole = value[0] != '-' && !strpbrk(value, ".eE");
+    if (fact->type == FACT_U64 && (unlimited || whole)) {
+        uint64_t wanted = unlimited ? UINT64_MAX : strtoull(value, &end, 10);
         return fact->value.u64 < wanted ? -1 : fact->value.u64 > wanted;
     }
     double have = fact->type == FACT_U64   ? (double)fact->value.u64
