@@ -28,6 +28,10 @@ static const struct {
 } table[] = {
     {NULL, DTKB_FORMAT_JSON, render_json},
     {"dtkb.report/1", DTKB_FORMAT_TEXT, render_text_report},
+    {"dtkb.report/1", DTKB_FORMAT_MARKDOWN, render_markdown},
+    {"dtkb.report/1", DTKB_FORMAT_SARIF, render_sarif},
+    {"dtkb.report/1", DTKB_FORMAT_JUNIT, render_junit},
+    {"dtkb.report/1", DTKB_FORMAT_GITHUB, render_github},
 };
 
 static const char *const format_names[] = {"text", "json", "markdown", "sarif", "junit", "html", "github"};
