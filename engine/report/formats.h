@@ -11,6 +11,7 @@ dtkb_status render_text_report(const json_t *document, const struct render_optio
 dtkb_status render_markdown(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_sarif(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_junit(const json_t *document, const struct render_options *options, struct buf *out);
+dtkb_status render_html(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_github(const json_t *document, const struct render_options *options, struct buf *out);
 
 #endif

@@ -32,6 +32,7 @@ static const struct {
     {"dtkb.report/1", DTKB_FORMAT_SARIF, render_sarif},
     {"dtkb.report/1", DTKB_FORMAT_JUNIT, render_junit},
     {"dtkb.report/1", DTKB_FORMAT_GITHUB, render_github},
+    {"dtkb.report/1", DTKB_FORMAT_HTML, render_html},
 };
 
 static const char *const format_names[] = {"text", "json", "markdown", "sarif", "junit", "html", "github"};
