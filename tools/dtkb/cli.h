@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <dtkb/dtkb.h>
 
@@ -38,6 +39,7 @@ enum option_id {
     OPT_TAXONOMY,
     OPT_PLUGINS,
     OPT_FROM,
+    OPT_STALL,
     OPT_HELP,
     OPT_COUNT
 };
@@ -51,7 +53,7 @@ struct options {
     const char *output, *kb, *color, *probe, *framework, *stage, *symptom, *fix, *kind, *source, *study, *notes, *taxonomy, *plugins, *from;
     const char *packs[LIST_MAX], *parameters[LIST_MAX];
     size_t pack_count, parameter_count;
-    double timeout, budget;
+    double timeout, budget, stall;
     unsigned threads;
     size_t limit;
     bool nagios, explain, try_fixes;
@@ -81,6 +83,9 @@ dtkb *open_engine(const struct command *command, const struct options *options, 
 
 /* Renders a document to stdout or -o FILE and frees it. Returns 0, or the exit status of a failure. */
 int write_document(const struct command *command, const struct options *options, dtkb_doc *doc);
+
+/* The same with another stream than stdout where no -o is given. */
+int write_document_to(const struct command *command, const struct options *options, dtkb_doc *doc, FILE *stream);
 
 /* Says on stderr what went wrong on the handle, and returns the exit status for it. */
 int engine_failed(const struct command *command, dtkb *engine, dtkb_status status);

@@ -37,6 +37,7 @@ static const struct {
     [OPT_TAXONOMY] = {"taxonomy", "FILE.xml", "the taxonomy whose spellings normalise the labels", 0},
     [OPT_PLUGINS] = {"plugin-path", "DIRS", "directories to search first for plugins, joined by ':'", 0},
     [OPT_FROM] = {"from", "BUNDLE", "diagnose a bundle made by 'dtkb collect' instead of a log", 0},
+    [OPT_STALL] = {"stall", "SECONDS", "after so long without output say what the job's processes wait in", 0},
     [OPT_HELP] = {"help", NULL, "this text", 'h'},
 };
 
@@ -128,6 +129,8 @@ static int store(const struct command *command, enum option_id id, const char *v
         return (out->timeout = parse_number(command, id, value, 86400)) > 0;
     case OPT_BUDGET:
         return (out->budget = parse_number(command, id, value, 86400)) > 0;
+    case OPT_STALL:
+        return (out->stall = parse_number(command, id, value, 86400)) > 0;
     case OPT_THREADS:
         return (out->threads = (unsigned)parse_number(command, id, value, 256)) > 0;
     case OPT_LIMIT:
@@ -156,8 +159,10 @@ static int check_operands(const struct command *command, const struct options *o
 int options_parse(const struct command *command, int argc, char **argv, struct options *out)
 {
     struct option longs[OPT_COUNT + 1];
-    char shorts[3 * OPT_COUNT + 2] = ":";
+    char shorts[3 * OPT_COUNT + 3] = ":";
     int long_count = 0;
+    if (command->command_line)
+        strcpy(shorts, "+:");
     for (int id = 0; id < OPT_COUNT; id++) {
         if (!(command->options & OPTION(id)))
             continue;

@@ -42,20 +42,20 @@ dtkb *open_engine(const struct command *command, const struct options *options, 
     return engine;
 }
 
-static unsigned terminal_width(void)
+static unsigned terminal_width(FILE *stream)
 {
     struct winsize size;
-    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+    if (isatty(fileno(stream)) && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col)
         return size.ws_col < 120 ? size.ws_col : 120;
     return 100;
 }
 
-static int wants_color(const struct options *options)
+static int wants_color(const struct options *options, FILE *stream)
 {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     if (strcmp(options->color, "auto") != 0)
         return !strcmp(options->color, "always");
-    return !options->output && isatty(STDOUT_FILENO) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
+    return !options->output && isatty(fileno(stream)) && !(no_color && *no_color) && term && strcmp(term, "dumb") != 0;
 }
 
 static int write_bytes(void *context, const void *bytes, size_t length)
@@ -65,10 +65,15 @@ static int write_bytes(void *context, const void *bytes, size_t length)
 
 int write_document(const struct command *command, const struct options *options, dtkb_doc *doc)
 {
+    return write_document_to(command, options, doc, stdout);
+}
+
+int write_document_to(const struct command *command, const struct options *options, dtkb_doc *doc, FILE *stream)
+{
     dtkb_write_options how = DTKB_WRITE_OPTIONS_INIT;
-    how.width = terminal_width();
-    how.color = wants_color(options);
-    FILE *out = options->output ? fopen(options->output, "w") : stdout;
+    how.width = terminal_width(stream);
+    how.color = wants_color(options, stream);
+    FILE *out = options->output ? fopen(options->output, "w") : stream;
     if (!out) {
         dtkb_doc_free(doc);
         return complain(command, EXIT_USAGE, "%s: %s", options->output, strerror(errno));
