@@ -65,6 +65,7 @@ struct command {
     const char *name, *operands, *summary, *details, *example;
     unsigned long long options;
     int minimum, maximum; /* operands; maximum -1: any */
+    bool command_line;    /* the operands are a command: options end at the first of them */
     int (*run)(const struct command *command, const struct options *options);
 };
 
@@ -97,6 +98,6 @@ int verdict_exit(const struct options *options, dtkb_verdict verdict);
 dtkb_diagnose_options diagnose_options(const struct options *options);
 
 extern const struct command command_diagnose, command_probe, command_search, command_show, command_explain, command_stats, command_taxonomy,
-    command_kb, command_plugin;
+    command_kb, command_plugin, command_run;
 
 #endif
