@@ -178,6 +178,7 @@ typedef struct dtkb_query {
 DTKB_API dtkb_status dtkb_search(dtkb *engine, const dtkb_query *query, dtkb_doc **out);
 DTKB_API dtkb_status dtkb_show(dtkb *engine, const char *issue_id, dtkb_doc **out);    /* one issue, by id or URL */
 DTKB_API dtkb_status dtkb_explain(dtkb *engine, const char *cause_id, dtkb_doc **out); /* one diagnosis card */
+DTKB_API dtkb_status dtkb_causes(dtkb *engine, dtkb_doc **out);                        /* id, title, symptom and fix of every card */
 DTKB_API dtkb_status dtkb_stats(dtkb *engine, dtkb_doc **out);                         /* the study's tables */
 DTKB_API dtkb_status dtkb_taxonomy(dtkb *engine, dtkb_doc **out);
 DTKB_API dtkb_status dtkb_kb_info(dtkb *engine, dtkb_doc **out);
