@@ -8,6 +8,7 @@
 #include "base/fact.h"
 
 struct kb;
+struct vocabulary;
 
 enum probe_status {
     PROBE_OK,
@@ -26,10 +27,11 @@ struct probe_result {
     enum probe_status status;
     const char *reason; /* one line, "" for none */
     double seconds;
-    int signal;           /* of PROBE_CRASHED */
+    int signal;           /* of PROBE_CRASHED; 0: it ended by itself before it gave a result */
     const char *output;   /* what it printed, capped; "" for none */
     const char *evidence; /* text for the scanner (the evidence() service), "" for none */
     const char *evidence_source;
+    const char *log; /* lines of the log() service, "" for none */
 };
 struct probe_results {
     struct probe_result *results;
@@ -39,6 +41,7 @@ struct probe_results {
 
 struct probe_options {
     const char *plugin_path; /* directories joined by ':', searched first; NULL: DTKB_PLUGIN_PATH and the usual places */
+    bool only_path;          /* search nowhere but there */
     const char *helper;      /* dtkb-probe-host; NULL: beside the library's install prefix */
     const char *proc_root, *sys_root, *dev_root; /* NULL: the machine's own */
     const char *const *env;                      /* the job's environment; NULL: this process's */
@@ -54,6 +57,9 @@ struct probe_options {
  * with the names there are. A probe that fails is a result, not an error. */
 dtkb_status probe_run(struct kb *kb, const char *const *names, size_t count, const struct probe_options *options, struct fact_set *facts,
                       struct probe_results *results, struct err *err);
+/* The same with facts checked against another vocabulary than the knowledge base's (vocabulary.h). */
+dtkb_status probe_run_checked(const struct vocabulary *vocabulary, const char *const *names, size_t count,
+                              const struct probe_options *options, struct fact_set *facts, struct probe_results *results, struct err *err);
 void probe_results_free(struct probe_results *results);
 
 /* All plugins found, loadable or not: array of {name, version, path, kind, status, reason, probes: [{name, summary, caps, facts}]}. */

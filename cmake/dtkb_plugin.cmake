@@ -1,0 +1,14 @@
+# dtkb_add_plugin(NAME SOURCE...): a probe plugin, libdtkb-probe-NAME.so, that exports its entry symbol and nothing else.
+# Used for the bundled plugins and, through find_package(dtkb), by everybody else's projects.
+function(dtkb_add_plugin name)
+  set(target dtkb-probe-${name})
+  add_library(${target} MODULE ${ARGN})
+  target_link_libraries(${target} PRIVATE dtkb::plugin)
+  set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+                        C_STANDARD 11 PREFIX lib OUTPUT_NAME ${target} SUFFIX .so
+                        LIBRARY_OUTPUT_DIRECTORY ${dtkb_PLUGIN_BUILD_DIR})
+  target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+  # dtkb searches only what nobody else can write, whatever the umask here is.
+  add_custom_command(TARGET ${target} POST_BUILD COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
+  install(TARGETS ${target} LIBRARY DESTINATION ${dtkb_PLUGIN_INSTALL_DIR})
+endfunction()
