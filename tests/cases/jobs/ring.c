@@ -67,15 +67,21 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } modes[] = {{"healthy", healthy},   {"truncate", truncate_message}, {"bad-rank", bad_rank},
-                 {"abort", abort_job},   {"segfault", segfault},         {"early-exit", early_exit}};
+    } modes[] = {{"healthy", healthy}, {"truncate", truncate_message}, {"bad-rank", bad_rank},
+                 {"abort", abort_job}, {"segfault", segfault},         {"early-exit", early_exit}};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
-        if (argc == 2 && strcmp(argv[1], modes[i].name) == 0)
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (argc == 2 && strcmp(argv[1], modes[i].name) == 0) {
             modes[i].run();
+            MPI_Finalize();
+            return 0;
+        }
+    }
+    if (rank == 0)
+        fprintf(stderr, "usage: ring MODE (healthy, truncate, bad-rank, abort, segfault, early-exit)\n");
     MPI_Finalize();
-    return 0;
+    return 2;
 }
