@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/secrets.h"
 #include "diagnose/diagnose.h"
 
 int diagnosis_cancelled(void *diagnosis)
@@ -71,6 +72,7 @@ void dtkb_diagnosis_free(dtkb_diagnosis *diagnosis)
     if (!diagnosis)
         return;
     scan_free(diagnosis->scan);
+    findings_free(&diagnosis->bundle);
     fact_set_free(&diagnosis->facts);
     probe_results_free(&diagnosis->probes);
     arena_free(&diagnosis->arena);
@@ -100,10 +102,33 @@ dtkb_status dtkb_feed_fd(dtkb_diagnosis *diagnosis, const char *source, int fd)
     return scan_fd(diagnosis->scan, source ? source : "", fd, api_begin(diagnosis->engine));
 }
 
+dtkb_status diagnosis_findings(struct dtkb_diagnosis *diagnosis, struct findings *out, struct err *err)
+{
+    struct findings findings = diagnosis->bundle;
+    dtkb_status status = diagnosis->bundled ? DTKB_OK : scan_findings(diagnosis->scan, &findings, err);
+    if (status == DTKB_OK)
+        status = secrets_remove(&findings, &diagnosis->facts, &diagnosis->probes, err);
+    if (diagnosis->bundled)
+        diagnosis->bundle = findings; /* its arena may have grown */
+    if (status == DTKB_OK)
+        *out = findings;
+    else
+        diagnosis_release(diagnosis, &findings);
+    return status;
+}
+
+void diagnosis_release(const struct dtkb_diagnosis *diagnosis, struct findings *findings)
+{
+    if (!diagnosis->bundled)
+        findings_free(findings);
+}
+
 dtkb_status diagnosis_judge(struct dtkb_diagnosis *diagnosis, json_t **report, struct err *err)
 {
     struct findings findings = {0};
-    dtkb_status status = scan_findings(diagnosis->scan, &findings, err);
+    dtkb_status status = diagnosis_findings(diagnosis, &findings, err);
+    if (status != DTKB_OK)
+        return status;
     struct diagnose_input input = {
         .findings = diagnosis->fed || findings.evidence_count ? &findings : NULL,
         .facts = diagnosis->facts.count ? &diagnosis->facts : NULL,
@@ -112,9 +137,8 @@ dtkb_status diagnosis_judge(struct dtkb_diagnosis *diagnosis, json_t **report, s
         .max_similar = diagnosis->options.max_similar,
         .explain_scores = diagnosis->options.explain_scores != 0,
     };
-    if (status == DTKB_OK)
-        status = diagnose(diagnosis->engine->kb, &input, report, err);
-    findings_free(&findings);
+    status = diagnose(diagnosis->engine->kb, &input, report, err);
+    diagnosis_release(diagnosis, &findings);
     return status;
 }
 

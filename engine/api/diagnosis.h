@@ -21,6 +21,8 @@ struct dtkb_diagnosis {
     atomic_int cancelled;
     struct fact_set facts;
     struct probe_results probes;
+    struct findings bundle; /* read from a bundle instead of scanned */
+    bool bundled;
     bool probed; /* the probes the options ask for were run */
 };
 
@@ -29,6 +31,11 @@ dtkb_status diagnosis_probe(struct dtkb_diagnosis *diagnosis, const char *names,
 
 /* Runs those probes that would tell the facts which a first report says it misses; all passive ones where no log was fed. */
 dtkb_status diagnosis_probe_wanted(struct dtkb_diagnosis *diagnosis, const json_t *report, struct err *err);
+
+/* What the logs (or the bundle) gave so far, secrets removed. Free with findings_free() unless it came from a bundle: see
+ * diagnosis_release(). */
+dtkb_status diagnosis_findings(struct dtkb_diagnosis *diagnosis, struct findings *out, struct err *err);
+void diagnosis_release(const struct dtkb_diagnosis *diagnosis, struct findings *findings);
 
 /* Judges what there is so far. */
 dtkb_status diagnosis_judge(struct dtkb_diagnosis *diagnosis, json_t **report, struct err *err);

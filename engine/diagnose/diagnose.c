@@ -22,13 +22,13 @@ static json_t *labels_json(struct kb *kb, const struct labels *labels, const cha
     return list;
 }
 
-static json_t *causes_json(const struct candidates *candidates, const struct diagnose_input *input, struct redactor *redactor)
+static json_t *causes_json(const struct candidates *candidates, const struct diagnose_input *input)
 {
     json_t *list = json_array();
     size_t limit = input->max_causes ? input->max_causes : 5;
     for (size_t i = 0; i < candidates->count && i < limit; i++)
         if (candidates->list[i].confidence >= CONFIDENCE_SHOWN)
-            json_array_append_new(list, tree_cause(&candidates->list[i], input->findings, input->explain_scores, redactor));
+            json_array_append_new(list, tree_cause(&candidates->list[i], input->findings, input->explain_scores));
     return list;
 }
 
@@ -36,7 +36,6 @@ static json_t *causes_json(const struct candidates *candidates, const struct dia
 struct judgement {
     struct candidates candidates;
     struct similar similar;
-    struct redactor *redactor;
 };
 
 static dtkb_status write_report(struct kb *kb, const struct diagnose_input *input, struct judgement *judgement, json_t **out,
@@ -58,13 +57,13 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
             return status;
     }
     int32_t rank = fault ? verdict_first_failing_rank(findings, shown) : RANK_UNKNOWN;
-    json_t *report = json_pack(
-        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "dtkb.report/1", "input", tree_inputs(findings),
-        "verdict", verdict, "first_failing_rank", rank == RANK_UNKNOWN ? json_null() : json_integer(rank), "symptoms",
-        labels_json(kb, &symptoms, "id"), "fixes", labels_json(kb, &fixes, "pattern"), "causes",
-        causes_json(shown, input, judgement->redactor), "evidence", tree_other_evidence(fault ? findings : NULL, 12, judgement->redactor),
-        "similar", similar, "next", fault ? tree_next(shown, input->facts, findings) : json_array(), "versions", tree_versions(findings),
-        "facts", tree_facts(input->facts, judgement->redactor), "probes", tree_probes(input->probes, judgement->redactor));
+    json_t *report =
+        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "dtkb.report/1", "input",
+                  tree_inputs(findings), "verdict", verdict, "first_failing_rank", rank == RANK_UNKNOWN ? json_null() : json_integer(rank),
+                  "symptoms", labels_json(kb, &symptoms, "id"), "fixes", labels_json(kb, &fixes, "pattern"), "causes",
+                  causes_json(shown, input), "evidence", tree_other_evidence(fault ? findings : NULL, 12), "similar", similar, "next",
+                  fault ? tree_next(shown, input->facts, findings) : json_array(), "versions", tree_versions(findings), "facts",
+                  tree_facts(input->facts), "probes", tree_probes(input->probes));
     if (!report)
         return err_set(err, DTKB_E_INTERNAL, "the report could not be put together");
     *out = report;
@@ -73,10 +72,8 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
 
 dtkb_status diagnose(struct kb *kb, const struct diagnose_input *input, json_t **report, struct err *err)
 {
-    struct judgement judgement = {.redactor = redactor_new()};
-    dtkb_status status = judgement.redactor ? DTKB_OK : err_nomem(err);
-    if (status == DTKB_OK)
-        status = score_all(kb, input->findings, input->facts, &judgement.candidates, err);
+    struct judgement judgement = {0};
+    dtkb_status status = score_all(kb, input->findings, input->facts, &judgement.candidates, err);
     if (status == DTKB_OK && input->findings) {
         const struct candidates *candidates = &judgement.candidates;
         bool sure = candidates->count && candidates->list[0].confidence >= CONFIDENCE_CONVINCING;
@@ -86,6 +83,5 @@ dtkb_status diagnose(struct kb *kb, const struct diagnose_input *input, json_t *
         status = write_report(kb, input, &judgement, report, err);
     similar_free(&judgement.similar);
     candidates_free(&judgement.candidates);
-    redactor_free(judgement.redactor);
     return status;
 }

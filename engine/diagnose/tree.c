@@ -15,15 +15,6 @@ static const char *role_name(enum sig_role role)
     return names[role];
 }
 
-static json_t *clean(struct redactor *redactor, const char *text)
-{
-    struct buf buf = {0};
-    redact(redactor, text ? text : "", &buf);
-    json_t *string = json_string(buf_text(&buf));
-    buf_free(&buf);
-    return string;
-}
-
 /* Confidences and scores to three digits: more would be noise, and would differ between machines. */
 static json_t *rounded(double value)
 {
@@ -35,12 +26,12 @@ static json_t *rank_json(int32_t rank)
     return rank == RANK_UNKNOWN ? json_null() : json_integer(rank);
 }
 
-static json_t *evidence_json(const struct evidence *evidence, const struct findings *findings, struct redactor *redactor)
+static json_t *evidence_json(const struct evidence *evidence, const struct findings *findings)
 {
     json_t *object =
         json_pack("{s:s, s:I, s:o, s:s, s:o}", "file", evidence->file < findings->file_count ? findings->files[evidence->file].name : "",
                   "line", (json_int_t)evidence->line, "rank", rank_json(evidence->rank), "role", role_name(evidence->role), "text",
-                  clean(redactor, evidence->text));
+                  json_string(evidence->text ? evidence->text : ""));
     if (evidence->count > 1)
         json_object_set_new(object, "count", json_integer((json_int_t)evidence->count));
     if (!isnan(evidence->time))
@@ -50,7 +41,7 @@ static json_t *evidence_json(const struct evidence *evidence, const struct findi
     if (evidence->field_count) {
         json_t *fields = json_object();
         for (size_t i = 0; i < evidence->field_count; i++)
-            json_object_set_new(fields, evidence->fields[i].name, clean(redactor, evidence->fields[i].value));
+            json_object_set_new(fields, evidence->fields[i].name, json_string(evidence->fields[i].value));
         json_object_set_new(object, "fields", fields);
     }
     return object;
@@ -76,7 +67,7 @@ json_t *tree_versions(const struct findings *findings)
     return object;
 }
 
-static json_t *value_json(const struct fact *fact, struct redactor *redactor)
+static json_t *value_json(const struct fact *fact)
 {
     switch (fact->type) {
     case FACT_BOOL:
@@ -88,56 +79,56 @@ static json_t *value_json(const struct fact *fact, struct redactor *redactor)
     case FACT_F64:
         return json_real(fact->value.f64);
     case FACT_STRING:
-        return clean(redactor, fact->value.string);
+        return json_string(fact->value.string);
     }
     return json_null();
 }
 
-static json_t *fact_json(const struct fact *fact, struct redactor *redactor)
+static json_t *fact_json(const struct fact *fact)
 {
     static const char *const types[] = {
         [FACT_BOOL] = "bool", [FACT_I64] = "i64", [FACT_U64] = "u64", [FACT_F64] = "f64", [FACT_STRING] = "string"};
-    json_t *object = json_pack("{s:s, s:s, s:o, s:s}", "name", fact->name, "type", types[fact->type], "value", value_json(fact, redactor),
-                               "plugin", fact->plugin);
+    json_t *object =
+        json_pack("{s:s, s:s, s:o, s:s}", "name", fact->name, "type", types[fact->type], "value", value_json(fact), "plugin", fact->plugin);
     if (*fact->unit)
         json_object_set_new(object, "unit", json_string(fact->unit));
     if (*fact->origin)
-        json_object_set_new(object, "origin", clean(redactor, fact->origin));
+        json_object_set_new(object, "origin", json_string(fact->origin));
     return object;
 }
 
-json_t *tree_facts(const struct fact_set *facts, struct redactor *redactor)
+json_t *tree_facts(const struct fact_set *facts)
 {
     json_t *list = json_array();
     for (size_t i = 0; facts && i < facts->count; i++)
-        json_array_append_new(list, fact_json(&facts->facts[i], redactor));
+        json_array_append_new(list, fact_json(&facts->facts[i]));
     return list;
 }
 
-json_t *tree_probes(const struct probe_results *probes, struct redactor *redactor)
+json_t *tree_probes(const struct probe_results *probes)
 {
     json_t *list = json_array();
     for (size_t i = 0; probes && i < probes->count; i++) {
         const struct probe_result *result = &probes->results[i];
         json_t *object =
             json_pack("{s:s, s:s, s:s, s:o, s:o}", "name", result->name, "plugin", result->plugin, "status",
-                      probe_status_name(result->status), "reason", clean(redactor, result->reason), "seconds", rounded(result->seconds));
+                      probe_status_name(result->status), "reason", json_string(result->reason), "seconds", rounded(result->seconds));
         if (result->output && *result->output)
-            json_object_set_new(object, "output", clean(redactor, result->output));
+            json_object_set_new(object, "output", json_string(result->output));
         json_array_append_new(list, object);
     }
     return list;
 }
 
-static json_t *cause_evidence(const struct candidate *candidate, const struct findings *findings, struct redactor *redactor)
+static json_t *cause_evidence(const struct candidate *candidate, const struct findings *findings)
 {
     json_t *list = json_array();
     if (candidate->confirmed_by)
-        json_array_append_new(list, json_pack("{s:o, s:s}", "fact", fact_json(candidate->confirmed_by, redactor), "effect", "confirms"));
+        json_array_append_new(list, json_pack("{s:o, s:s}", "fact", fact_json(candidate->confirmed_by), "effect", "confirms"));
     if (candidate->refuted_by)
-        json_array_append_new(list, json_pack("{s:o, s:s}", "fact", fact_json(candidate->refuted_by, redactor), "effect", "refutes"));
+        json_array_append_new(list, json_pack("{s:o, s:s}", "fact", fact_json(candidate->refuted_by), "effect", "refutes"));
     for (size_t i = 0; i < candidate->evidence_count && i < EVIDENCE_SHOWN; i++)
-        json_array_append_new(list, evidence_json(candidate->evidence[i], findings, redactor));
+        json_array_append_new(list, evidence_json(candidate->evidence[i], findings));
     return list;
 }
 
@@ -169,19 +160,19 @@ static json_t *score_terms(const struct candidate *candidate)
     return object;
 }
 
-json_t *tree_cause(const struct candidate *candidate, const struct findings *findings, bool explain_scores, struct redactor *redactor)
+json_t *tree_cause(const struct candidate *candidate, const struct findings *findings, bool explain_scores)
 {
     const struct cause *cause = candidate->cause;
     json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o}", "id", cause->id, "title", cause->title, "symptom",
                                cause->symptom, "fix", cause->fix, "confidence", rounded(candidate->confidence), "verified", "untested",
                                "explanation", cause->explanation, "remedies", cause_remedies(cause), "evidence",
-                               cause_evidence(candidate, findings, redactor), "links", cause_links(cause));
+                               cause_evidence(candidate, findings), "links", cause_links(cause));
     if (explain_scores)
         json_object_set_new(object, "score", score_terms(candidate));
     return object;
 }
 
-json_t *tree_other_evidence(const struct findings *findings, size_t limit, struct redactor *redactor)
+json_t *tree_other_evidence(const struct findings *findings, size_t limit)
 {
     json_t *list = json_array();
     for (size_t i = 0; findings && i < findings->evidence_count && json_array_size(list) < limit; i++) {
@@ -189,7 +180,7 @@ json_t *tree_other_evidence(const struct findings *findings, size_t limit, struc
         bool told = evidence->kind == EV_EXCEPTION || evidence->kind == EV_SIGNAL || evidence->kind == EV_DUMP ||
                     (evidence->kind == EV_EXIT && evidence->number != 0);
         if (told)
-            json_array_append_new(list, evidence_json(evidence, findings, redactor));
+            json_array_append_new(list, evidence_json(evidence, findings));
     }
     return list;
 }

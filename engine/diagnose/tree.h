@@ -4,17 +4,16 @@
 
 #include <jansson.h>
 
-#include "base/redact.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/score.h"
 
 json_t *tree_inputs(const struct findings *findings);
 json_t *tree_versions(const struct findings *findings);
-json_t *tree_facts(const struct fact_set *facts, struct redactor *redactor);
-json_t *tree_probes(const struct probe_results *probes, struct redactor *redactor);
-json_t *tree_cause(const struct candidate *candidate, const struct findings *findings, bool explain_scores, struct redactor *redactor);
+json_t *tree_facts(const struct fact_set *facts);
+json_t *tree_probes(const struct probe_results *probes);
+json_t *tree_cause(const struct candidate *candidate, const struct findings *findings, bool explain_scores);
 /* Evidence that belongs to no cause shown: exceptions, signals, exit statuses; at most `limit`. */
-json_t *tree_other_evidence(const struct findings *findings, size_t limit, struct redactor *redactor);
+json_t *tree_other_evidence(const struct findings *findings, size_t limit);
 /* The cheapest probe or log line that would separate the best candidates. */
 json_t *tree_next(const struct candidates *candidates, const struct fact_set *facts, const struct findings *findings);
 

@@ -1,4 +1,5 @@
 /* What the server offers: tools that ask the engine, resources to read. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
