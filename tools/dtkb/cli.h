@@ -98,6 +98,6 @@ int verdict_exit(const struct options *options, dtkb_verdict verdict);
 dtkb_diagnose_options diagnose_options(const struct options *options);
 
 extern const struct command command_diagnose, command_probe, command_search, command_show, command_explain, command_stats, command_taxonomy,
-    command_kb, command_plugin, command_run, command_mcp;
+    command_kb, command_plugin, command_run, command_mcp, command_collect, command_merge;
 
 #endif

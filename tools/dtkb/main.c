@@ -5,8 +5,8 @@
 #include "cli.h"
 
 static const struct command *const commands[] = {
-    &command_diagnose, &command_run,      &command_probe, &command_search, &command_show, &command_explain,
-    &command_stats,    &command_taxonomy, &command_kb,    &command_plugin, &command_mcp,
+    &command_diagnose, &command_run, &command_probe,  &command_search, &command_show,    &command_explain, &command_stats,
+    &command_taxonomy, &command_kb,  &command_plugin, &command_mcp,    &command_collect, &command_merge,
 };
 #define COMMAND_COUNT (sizeof commands / sizeof *commands)
 
