@@ -97,6 +97,16 @@ int verdict_exit(const struct options *options, dtkb_verdict verdict);
 /* What the options say, for dtkb_diagnosis_new() and dtkb_probe(). */
 dtkb_diagnose_options diagnose_options(const struct options *options);
 
+extern const struct command *const commands[];
+extern const size_t command_count;
+
+/* An option as help, manual and completion show it. */
+struct option_text {
+    const char *name, *argument, *help; /* argument: NULL when it takes none */
+    char letter;                        /* 0 for none */
+};
+struct option_text option_text(enum option_id id);
+
 extern const struct command command_diagnose, command_probe, command_search, command_show, command_explain, command_stats, command_taxonomy,
     command_kb, command_plugin, command_run, command_mcp, command_collect, command_merge;
 

@@ -4,18 +4,12 @@
 
 #include "cli.h"
 
-static const struct command *const commands[] = {
-    &command_diagnose, &command_run, &command_probe,  &command_search, &command_show,    &command_explain, &command_stats,
-    &command_taxonomy, &command_kb,  &command_plugin, &command_mcp,    &command_collect, &command_merge,
-};
-#define COMMAND_COUNT (sizeof commands / sizeof *commands)
-
 static void usage(FILE *out)
 {
     fputs("dtkb tells what went wrong with a distributed training job, how sure it is, what to do, and who met it before.\n\n"
           "usage: dtkb COMMAND [OPTION...] [OPERAND...]\n\n",
           out);
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
+    for (size_t i = 0; i < command_count; i++)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n'dtkb COMMAND --help' explains one. Begin with: dtkb diagnose train.log\n", out);
 }
@@ -34,7 +28,7 @@ int main(int argc, char **argv)
         printf("dtkb %s\n", dtkb_version());
         return EXIT_CLEAN;
     }
-    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+    for (size_t i = 0; i < command_count; i++) {
         struct options options;
         if (strcmp(argv[1], commands[i]->name) != 0)
             continue;

@@ -7,10 +7,7 @@
 
 #include "cli.h"
 
-static const struct {
-    const char *name, *argument, *help;
-    char letter;
-} table[OPT_COUNT] = {
+static const struct option_text table[OPT_COUNT] = {
     [OPT_FORMAT] = {"format", "FORMAT", "text (default), json, markdown, sarif, junit, html or github", 'f'},
     [OPT_JSON] = {"json", NULL, "short for --format json", 0},
     [OPT_OUTPUT] = {"output", "FILE", "write the result to FILE instead of stdout", 'o'},
@@ -50,6 +47,11 @@ int complain(const struct command *command, int status, const char *format, ...)
     fputc('\n', stderr);
     va_end(args);
     return status;
+}
+
+struct option_text option_text(enum option_id id)
+{
+    return table[id];
 }
 
 void command_help(const struct command *command)
