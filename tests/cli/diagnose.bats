@@ -1,0 +1,125 @@
+# The main job on real logs: right symptom, right rank, right exit status.
+load common
+
+@test "every real failed job: an acceptable symptom first, and the right rank" {
+    local wrong=0 index=$CASES/real/index.json
+    for i in $(seq 0 $(($(jq length "$index") - 1))); do
+        file=$(jq -r ".[$i].file" "$index")
+        run "$DTKB" diagnose --probe none --json "$CASES/real/$file"
+        if [ "$(jq ".[$i].symptoms | length" "$index")" -eq 0 ]; then
+            expect_status 0
+            [ "$(field .verdict)" = no-fault ]
+            continue
+        fi
+        expect_status 1
+        jq -e --argjson case "$(jq ".[$i]" "$index")" '.symptoms[0].id as $s | $case.symptoms | index($s) != null' <<<"$output" >/dev/null || {
+            echo "$file: $(field '.symptoms[0].id')"
+            wrong=$((wrong + 1))
+        }
+        jq -e --argjson case "$(jq ".[$i]" "$index")" '$case.first_failing_rank == null or .first_failing_rank == $case.first_failing_rank' <<<"$output" >/dev/null || {
+            echo "$file: rank $(field .first_failing_rank)"
+            wrong=$((wrong + 1))
+        }
+    done
+    [ "$wrong" -eq 0 ]
+}
+
+@test "the report keeps to its schema" {
+    python3 -c 'import jsonschema' 2>/dev/null || skip "python3-jsonschema is not installed"
+    for log in "$CASES"/real/*.log; do
+        "$DTKB" diagnose --probe none --explain-scores --json "$log" >"$BATS_TEST_TMPDIR/report.json" || [ $? -eq 1 ]
+        python3 - "$ROOT/engine/report.schema.json" "$BATS_TEST_TMPDIR/report.json" <<'PY'
+import json, sys, jsonschema
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))
+PY
+    done
+}
+
+@test "standard input, a directory and several files are read like one file" {
+    run "$DTKB" diagnose --probe none --json - <"$CASES/real/badif.log"
+    expect_status 1
+    from_stdin=$(field '.causes[0].id')
+    run "$DTKB" diagnose --probe none --json "$CASES/real/badif.log"
+    [ "$(field '.causes[0].id')" = "$from_stdin" ]
+    mkdir "$BATS_TEST_TMPDIR/logs"
+    cp "$CASES/real/badif.log" "$BATS_TEST_TMPDIR/logs/rank_1.log"
+    cp "$CASES/real/twice.log" "$BATS_TEST_TMPDIR/logs/rank_0.log"
+    run "$DTKB" diagnose --probe none --json "$BATS_TEST_TMPDIR/logs"
+    expect_status 1
+    [ "$(field '.causes[0].id')" = "$from_stdin" ]
+    [ "$(field '.first_failing_rank')" = 1 ]
+    gzip -k "$BATS_TEST_TMPDIR/logs/rank_1.log"
+    run "$DTKB" diagnose --probe none --json "$BATS_TEST_TMPDIR/logs/rank_1.log.gz"
+    [ "$(field '.causes[0].id')" = "$from_stdin" ]
+}
+
+@test "the same input gives the same bytes in json, sarif and junit" {
+    for format in json sarif junit markdown html github; do
+        "$DTKB" diagnose --probe none -f $format "$CASES/real/unused.log" >"$BATS_TEST_TMPDIR/a" || true
+        "$DTKB" diagnose --probe none -f $format "$CASES/real/unused.log" >"$BATS_TEST_TMPDIR/b" || true
+        [ -s "$BATS_TEST_TMPDIR/a" ]
+        cmp "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
+    done
+}
+
+@test "sarif of a traceback points to the user's own line" {
+    run "$DTKB" diagnose --probe none -f sarif "$CASES/real/nccl.log"
+    [ "$(field '.runs[0].results[0].locations[0].physicalLocation.artifactLocation.uri')" = file:///opt/app/t.py ]
+    [ "$(field '.runs[0].results[0].locations[0].physicalLocation.region.startLine')" = 3 ]
+}
+
+@test "text is plain when piped, coloured when asked" {
+    run "$DTKB" diagnose --probe none "$CASES/real/badif.log"
+    [[ "$output" != *$'\033'* ]]
+    [[ "$output" == *"What to do"* ]]
+    run "$DTKB" diagnose --probe none --color always "$CASES/real/badif.log"
+    [[ "$output" == *$'\033['* ]]
+}
+
+@test "a log's own escapes never reach the terminal" {
+    printf 'Traceback (most recent call last):\n  File "/opt/app/t.py", line 3, in <module>\nRuntimeError: NCCL error \033]0;owned\007 unhandled system error\n' >"$BATS_TEST_TMPDIR/evil.log"
+    run "$DTKB" diagnose --probe none "$BATS_TEST_TMPDIR/evil.log"
+    [[ "$output" != *$'\033'* && "$output" != *$'\007'* ]]
+}
+
+@test "secrets of a log stay out of every report and bundle" {
+    printf '[rank0]: RuntimeError: NCCL error in login token=hf_abcdefghijklmnopqrstuv: unhandled system error\nrank 0 exit code 1\n' >"$BATS_TEST_TMPDIR/secret.log"
+    for format in text json markdown html sarif junit github; do
+        run "$DTKB" diagnose --probe none -f $format "$BATS_TEST_TMPDIR/secret.log"
+        [[ "$output" != *hf_abcdefghij* ]]
+    done
+    run "$DTKB" collect --probe none "$BATS_TEST_TMPDIR/secret.log" -o "$BATS_TEST_TMPDIR/bundle.json"
+    expect_status 0
+    ! grep -q hf_abcdefghij "$BATS_TEST_TMPDIR/bundle.json"
+}
+
+@test "a bundle answers as the log does" {
+    for log in crash unused badif mpislots; do
+        rm -f "$BATS_TEST_TMPDIR/bundle.json"
+        "$DTKB" collect --probe none "$CASES/real/$log.log" -o "$BATS_TEST_TMPDIR/bundle.json" 2>/dev/null
+        "$DTKB" diagnose --probe none --json "$CASES/real/$log.log" >"$BATS_TEST_TMPDIR/a" || true
+        "$DTKB" diagnose --json --from "$BATS_TEST_TMPDIR/bundle.json" >"$BATS_TEST_TMPDIR/b" || true
+        cmp "$BATS_TEST_TMPDIR/a" "$BATS_TEST_TMPDIR/b"
+    done
+}
+
+@test "reports merge, and the faulty one decides" {
+    "$DTKB" diagnose --probe none --json "$CASES/real/twice.log" >"$BATS_TEST_TMPDIR/0.json"
+    "$DTKB" diagnose --probe none --json "$CASES/real/badif.log" >"$BATS_TEST_TMPDIR/1.json" || true
+    run "$DTKB" merge --json "$BATS_TEST_TMPDIR/0.json" "$BATS_TEST_TMPDIR/1.json"
+    expect_status 1
+    [ "$(field '.input | length')" -eq 2 ]
+    [ "$(field .verdict)" = fault ]
+    echo '{"schema": "other"}' >"$BATS_TEST_TMPDIR/2.json"
+    run "$DTKB" merge "$BATS_TEST_TMPDIR/2.json"
+    expect_status 2
+}
+
+@test "monitoring systems get their exit status" {
+    run "$DTKB" diagnose --probe none --nagios "$CASES/real/twice.log"
+    expect_status 0
+    run "$DTKB" diagnose --probe none --nagios "$CASES/real/badif.log"
+    expect_status 2
+    run "$DTKB" diagnose --probe none --nagios /nonexistent
+    expect_status 3
+}
