@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/secrets.h"
+#include "api/trials.h"
 #include "diagnose/diagnose.h"
 
 int diagnosis_cancelled(void *diagnosis)
@@ -75,6 +76,7 @@ void dtkb_diagnosis_free(dtkb_diagnosis *diagnosis)
     findings_free(&diagnosis->bundle);
     fact_set_free(&diagnosis->facts);
     probe_results_free(&diagnosis->probes);
+    arena_free(&diagnosis->trials.arena);
     arena_free(&diagnosis->arena);
     free(diagnosis);
 }
@@ -133,6 +135,7 @@ dtkb_status diagnosis_judge(struct dtkb_diagnosis *diagnosis, json_t **report, s
         .findings = diagnosis->fed || findings.evidence_count ? &findings : NULL,
         .facts = diagnosis->facts.count ? &diagnosis->facts : NULL,
         .probes = diagnosis->probes.count ? &diagnosis->probes : NULL,
+        .trials = &diagnosis->trials,
         .max_causes = diagnosis->options.max_causes,
         .max_similar = diagnosis->options.max_similar,
         .explain_scores = diagnosis->options.explain_scores != 0,
@@ -142,23 +145,37 @@ dtkb_status diagnosis_judge(struct dtkb_diagnosis *diagnosis, json_t **report, s
     return status;
 }
 
+/* The steps after the first judgement that look at the machine; each may call for judging again. */
+static dtkb_status look_closer(struct dtkb_diagnosis *diagnosis, json_t **report, struct err *err)
+{
+    bool automatic = !diagnosis->probed && !strcmp(diagnosis->options.probes, "auto"),
+         try_fixes = diagnosis->options.try_fixes && !diagnosis->bundled;
+    dtkb_status status = automatic ? diagnosis_probe_wanted(diagnosis, *report, err) : DTKB_OK;
+    if (status == DTKB_OK && try_fixes)
+        status = trials_run(diagnosis, *report, err);
+    if (status != DTKB_OK || (!automatic && !try_fixes))
+        return status;
+    json_decref(*report);
+    *report = NULL;
+    return diagnosis_judge(diagnosis, report, err);
+}
+
 dtkb_status dtkb_conclude(dtkb_diagnosis *diagnosis, dtkb_doc **out)
 {
     struct err *err = api_begin(diagnosis->engine);
+    const char *probes = diagnosis->options.probes;
     json_t *report = NULL;
     dtkb_status status = DTKB_OK;
     if (diagnosis_cancelled(diagnosis))
         return err_set(err, DTKB_E_CANCELLED, "cancelled");
-    if (!diagnosis->probed && strcmp(diagnosis->options.probes, "none") != 0 && strcmp(diagnosis->options.probes, "auto") != 0)
-        status = diagnosis_probe(diagnosis, diagnosis->options.probes, err);
+    if (!diagnosis->probed && strcmp(probes, "none") != 0 && strcmp(probes, "auto") != 0)
+        status = diagnosis_probe(diagnosis, probes, err);
     if (status == DTKB_OK)
         status = diagnosis_judge(diagnosis, &report, err);
-    if (status == DTKB_OK && !diagnosis->probed && !strcmp(diagnosis->options.probes, "auto")) {
-        status = diagnosis_probe_wanted(diagnosis, report, err);
-        json_decref(report);
-        report = NULL;
-        if (status == DTKB_OK)
-            status = diagnosis_judge(diagnosis, &report, err);
-    }
-    return status == DTKB_OK ? doc_new(report, out, err) : status;
+    if (status == DTKB_OK)
+        status = look_closer(diagnosis, &report, err);
+    if (status == DTKB_OK)
+        return doc_new(report, out, err);
+    json_decref(report);
+    return status;
 }

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/fact.h"
+#include "diagnose/trial.h"
 #include "probe/probe.h"
 #include "scan/scan.h"
 
@@ -21,6 +22,7 @@ struct dtkb_diagnosis {
     atomic_int cancelled;
     struct fact_set facts;
     struct probe_results probes;
+    struct trial_runs trials;
     struct findings bundle; /* read from a bundle instead of scanned */
     bool bundled;
     bool probed; /* the probes the options ask for were run */

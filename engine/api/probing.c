@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/diagnosis.h"
+#include "api/trials.h"
 
 /* Splits "a,b" into names; "all" and NULL give none, which stands for every passive probe. */
 static const char **split_names(struct arena *arena, const char *names, size_t *count)
@@ -103,6 +104,13 @@ dtkb_status dtkb_probe(dtkb *engine, const char *names, const dtkb_diagnose_opti
     status = diagnosis_probe(diagnosis, names, api_begin(engine));
     if (status == DTKB_OK)
         status = diagnosis_judge(diagnosis, &report, &engine->err);
+    if (status == DTKB_OK && diagnosis->options.try_fixes) {
+        status = trials_run(diagnosis, report, &engine->err);
+        json_decref(report);
+        report = NULL;
+        if (status == DTKB_OK)
+            status = diagnosis_judge(diagnosis, &report, &engine->err);
+    }
     if (status == DTKB_OK)
         status = doc_new(report, out, &engine->err);
     dtkb_diagnosis_free(diagnosis);

@@ -64,6 +64,8 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
                   causes_json(shown, input), "evidence", tree_other_evidence(fault ? findings : NULL, 12), "similar", similar, "next",
                   fault ? tree_next(shown, input->facts, findings) : json_array(), "versions", tree_versions(findings), "facts",
                   tree_facts(input->facts), "probes", tree_probes(input->probes));
+    if (report && input->trials && input->trials->count)
+        json_object_set_new(report, "trials", tree_trials(input->trials));
     if (!report)
         return err_set(err, DTKB_E_INTERNAL, "the report could not be put together");
     *out = report;
@@ -73,7 +75,7 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
 dtkb_status diagnose(struct kb *kb, const struct diagnose_input *input, json_t **report, struct err *err)
 {
     struct judgement judgement = {0};
-    dtkb_status status = score_all(kb, input->findings, input->facts, &judgement.candidates, err);
+    dtkb_status status = score_all(kb, input->findings, input->facts, input->trials, &judgement.candidates, err);
     if (status == DTKB_OK && input->findings) {
         const struct candidates *candidates = &judgement.candidates;
         bool sure = candidates->count && candidates->list[0].confidence >= CONFIDENCE_CONVINCING;

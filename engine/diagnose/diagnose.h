@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/fact.h"
 #include "kb/kb.h"
+#include "diagnose/trial.h"
 #include "probe/probe.h"
 #include "scan/findings.h"
 
@@ -15,6 +16,7 @@ struct diagnose_input {
     const struct findings *findings;    /* may be NULL: the machine alone */
     const struct fact_set *facts;       /* may be NULL */
     const struct probe_results *probes; /* may be NULL */
+    const struct trial_runs *trials;    /* may be NULL */
     size_t max_causes, max_similar;     /* 0: 5 each */
     bool explain_scores;
 };

@@ -10,7 +10,7 @@
 const char *const score_term_names[TERM_COUNT] = {
     [TERM_SIGNATURES] = "signatures", [TERM_SUPPORT] = "support", [TERM_AGAINST] = "against", [TERM_GENERIC] = "generic",
     [TERM_CASCADE] = "cascade",       [TERM_ORDER] = "order",     [TERM_PRIOR] = "prior",     [TERM_VERSION] = "version",
-    [TERM_FACTS] = "facts",           [TERM_WENT_ON] = "went-on", [TERM_FOREIGN] = "foreign",
+    [TERM_FACTS] = "facts",           [TERM_TRIAL] = "trial",     [TERM_WENT_ON] = "went-on", [TERM_FOREIGN] = "foreign",
 };
 
 static double strength_probability(enum sig_strength strength)
@@ -160,6 +160,20 @@ static dtkb_status gather_from_facts(struct kb *kb, const struct fact_set *facts
     return DTKB_OK;
 }
 
+/* A trial that made the failing probe healthy proves the card that names it; a card all of whose trials were run in vain is disproven. */
+static void judge_by_trials(struct candidate *candidate, const struct trial_runs *trials)
+{
+    const struct cause *cause = candidate->cause;
+    size_t tried = 0;
+    for (size_t i = 0; i < cause->trial_count; i++) {
+        const struct trial_run *run = trial_find(trials, cause->trials[i].probe, cause->trials[i].change);
+        tried += run != NULL;
+        candidate->proven = candidate->proven || (run && run->works);
+    }
+    candidate->disproven = !candidate->proven && tried && tried == cause->trial_count;
+    candidate->terms[TERM_TRIAL] = candidate->proven ? SCORE_PROVEN : candidate->disproven ? -SCORE_DISPROVEN : 0.0;
+}
+
 static double version_term(const struct cause *cause, const struct findings *findings)
 {
     bool fits = false;
@@ -272,7 +286,8 @@ static void sum_up(struct candidates *candidates)
     }
 }
 
-dtkb_status score_all(struct kb *kb, const struct findings *findings, const struct fact_set *facts, struct candidates *out, struct err *err)
+dtkb_status score_all(struct kb *kb, const struct findings *findings, const struct fact_set *facts, const struct trial_runs *trials,
+                      struct candidates *out, struct err *err)
 {
     dtkb_status status = DTKB_OK;
     if (findings)
@@ -284,6 +299,7 @@ dtkb_status score_all(struct kb *kb, const struct findings *findings, const stru
         initiating = initiating || out->list[i].initiating;
     for (size_t i = 0; status == DTKB_OK && i < out->count; i++) {
         status = judge_by_facts(kb, &out->list[i], facts, err);
+        judge_by_trials(&out->list[i], trials);
         if (status == DTKB_OK)
             fill_terms(kb, findings, &out->list[i], initiating);
     }

@@ -26,6 +26,7 @@
 #define DTKB_DIAGNOSE_SCORE_H
 
 #include "base/fact.h"
+#include "diagnose/trial.h"
 #include "kb/kb.h"
 #include "scan/findings.h"
 
@@ -41,6 +42,8 @@
 #define SCORE_VERSION_MISFIT 2.0
 #define SCORE_CONFIRMED 1.5
 #define SCORE_REFUTED 2.5
+#define SCORE_PROVEN 4.0
+#define SCORE_DISPROVEN 2.0
 #define SCORE_WENT_ON 2.5
 #define SCORE_CLEAN_END 3.5
 #define SCORE_FOREIGN 3.0
@@ -65,6 +68,7 @@ enum score_term {
     TERM_PRIOR,
     TERM_VERSION,
     TERM_FACTS,
+    TERM_TRIAL,
     TERM_WENT_ON,
     TERM_FOREIGN,
     TERM_COUNT
@@ -76,6 +80,7 @@ struct candidate {
     const struct evidence **evidence; /* what speaks for it, by sequence */
     size_t evidence_count, evidence_capacity;
     const struct fact *confirmed_by, *refuted_by;
+    bool proven, disproven; /* by trials */
     double terms[TERM_COUNT];
     double score, confidence;
     uint64_t first; /* sequence of its first initiating evidence, or of its first at all */

@@ -164,12 +164,33 @@ json_t *tree_cause(const struct candidate *candidate, const struct findings *fin
 {
     const struct cause *cause = candidate->cause;
     json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o}", "id", cause->id, "title", cause->title, "symptom",
-                               cause->symptom, "fix", cause->fix, "confidence", rounded(candidate->confidence), "verified", "untested",
+                               cause->symptom, "fix", cause->fix, "confidence", rounded(candidate->confidence), "verified",
+                               candidate->proven      ? "yes"
+                               : candidate->disproven ? "no"
+                                                      : "untested",
                                "explanation", cause->explanation, "remedies", cause_remedies(cause), "evidence",
                                cause_evidence(candidate, findings), "links", cause_links(cause));
     if (explain_scores)
         json_object_set_new(object, "score", score_terms(candidate));
     return object;
+}
+
+static json_t *outcome_json(enum probe_status status, const char *reason, double seconds)
+{
+    return json_pack("{s:s, s:s, s:o}", "status", probe_status_name(status), "reason", reason ? reason : "", "seconds", rounded(seconds));
+}
+
+json_t *tree_trials(const struct trial_runs *trials)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < trials->count; i++) {
+        const struct trial_run *run = &trials->runs[i];
+        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:i, s:b}", "probe", run->probe, "change", run->change, "before",
+                                              outcome_json(run->before, run->before_reason, run->before_seconds), "after",
+                                              outcome_json(run->after, run->after_reason, run->after_seconds), "confirmed",
+                                              (int)run->confirmed, "works", run->works));
+    }
+    return list;
 }
 
 json_t *tree_other_evidence(const struct findings *findings, size_t limit)

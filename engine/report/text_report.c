@@ -131,6 +131,27 @@ static void write_next(struct page *page, const json_t *list)
     }
 }
 
+static void write_trials(struct page *page, const json_t *list)
+{
+    size_t i;
+    const json_t *trial;
+    struct buf line = {0};
+    if (!json_array_size(list))
+        return;
+    page_heading(page, "Tried on this machine");
+    json_array_foreach(list, i, trial)
+    {
+        const json_t *before = json_object_get(trial, "before"), *after = json_object_get(trial, "after");
+        bool works = get_flag(trial, "works");
+        buf_clear(&line);
+        buf_addf(&line, "%s with %s: %s (%.2f s) -> %s (%.2f s)%s", get_string(trial, "probe"), get_string(trial, "change"),
+                 get_string(before, "status"), get_number(before, "seconds"), get_string(after, "status"), get_number(after, "seconds"),
+                 works ? ", confirmed" : "");
+        page_text(page, 4, "* ", works ? STYLE_GOOD : STYLE_PLAIN, buf_text(&line));
+    }
+    buf_free(&line);
+}
+
 static void write_probes(struct page *page, const json_t *list)
 {
     size_t i;
@@ -193,6 +214,7 @@ dtkb_status render_text_report(const json_t *report, const struct render_options
     write_other_causes(&page, causes);
     write_similar(&page, json_object_get(report, "similar"));
     write_next(&page, json_object_get(report, "next"));
+    write_trials(&page, json_object_get(report, "trials"));
     write_probes(&page, json_object_get(report, "probes"));
     write_explained(&page, causes);
     return out->failed ? DTKB_E_NOMEM : DTKB_OK;
