@@ -98,9 +98,9 @@ struct candidates {
     size_t count, capacity;
 };
 
-/* Gathers candidates from findings and facts (either may be NULL) and scores them. */
-dtkb_status score_all(struct kb *kb, const struct findings *findings, const struct fact_set *facts, struct candidates *out,
-                      struct err *err);
+/* Gathers candidates from findings and facts and scores them, trials included; each of the three may be NULL. */
+dtkb_status score_all(struct kb *kb, const struct findings *findings, const struct fact_set *facts, const struct trial_runs *trials,
+                      struct candidates *out, struct err *err);
 void candidates_free(struct candidates *candidates);
 
 #endif
