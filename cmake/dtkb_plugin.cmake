@@ -1,11 +1,11 @@
 # dtkb_add_plugin(NAME SOURCE...): a probe plugin, libdtkb-probe-NAME.so, that exports its entry symbol and nothing else.
 # Used for the bundled plugins and, through find_package(dtkb), by everybody else's projects.
 function(dtkb_add_plugin name)
-  set(target dtkb-probe-${name})
+  set(target dtkb-plugin-${name}) # not dtkb-probe-NAME: with NAME host that is the helper program
   add_library(${target} MODULE ${ARGN})
   target_link_libraries(${target} PRIVATE dtkb::plugin)
   set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-                        C_STANDARD 11 PREFIX lib OUTPUT_NAME ${target} SUFFIX .so
+                        C_STANDARD 11 PREFIX lib OUTPUT_NAME dtkb-probe-${name} SUFFIX .so
                         LIBRARY_OUTPUT_DIRECTORY ${dtkb_PLUGIN_BUILD_DIR})
   target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
   # dtkb searches only what nobody else can write, whatever the umask here is.
