@@ -172,7 +172,7 @@ static void judge_result(const struct task *task, const struct job *job, struct 
     enum intake_result result = task->intake.result;
     verdict->status = meaning[result].status;
     if (result == RESULT_NONE && job->end == JOB_EXITED)
-        (void)snprintf(verdict->reason, sizeof verdict->reason, "it called exit(%d) before it gave a result", job->code);
+        (void)snprintf(verdict->reason, sizeof verdict->reason, "it ended its process with status %d before it gave a result", job->code);
     else
         (void)snprintf(verdict->reason, sizeof verdict->reason, "%s",
                        result == RESULT_NONE ? meaning[result].reason : said_or(task, meaning[result].reason));

@@ -36,7 +36,7 @@ struct supervisor {
     bool exclusive_runs;
     uint64_t budget_end;
     const struct supervise_options *options;
-    void (*signal)(const struct child *child, int signal);
+    void (*send)(const struct child *child, int signal);
 };
 
 static bool is_live(const struct job *job)
@@ -129,7 +129,7 @@ static void stop(struct supervisor *supervisor, struct job *job, enum job_end wh
         return;
     job->end = why;
     job->seconds = (double)(now - watch->started) / (double)CLOCK_NS_PER_S;
-    supervisor->signal(&watch->child, SIGTERM);
+    supervisor->send(&watch->child, SIGTERM);
     watch->phase = PHASE_TERMINATED;
     watch->stopped = now;
     watch->escalate = now + KILL_AFTER;
@@ -139,7 +139,8 @@ static void escalate(struct supervisor *supervisor, struct job *job, uint64_t no
 {
     struct job_watch *watch = job->watch;
     if (watch->phase == PHASE_TERMINATED) {
-        supervisor->signal(&watch->child, SIGKILL);
+        job->unheeded = true;
+        supervisor->send(&watch->child, SIGKILL);
         watch->phase = PHASE_KILLED;
         watch->escalate = now + STUCK_AFTER;
     } else if (watch->phase == PHASE_KILLED) {
@@ -157,8 +158,10 @@ static void escalate(struct supervisor *supervisor, struct job *job, uint64_t no
 static void conclude(struct supervisor *supervisor, struct job *job, enum child_fate fate, int code, uint64_t now)
 {
     struct job_watch *watch = job->watch;
+    if (job->ended)
+        job->ended(job);
     if (fate != CHILD_LOST)
-        supervisor->signal(&watch->child, SIGKILL);
+        supervisor->send(&watch->child, SIGKILL);
     bool good = drain(job, &watch->child.wire, true, JOB_WIRE_MAX);
     (void)drain(job, &watch->child.output, false, READ_PER_TURN * 4);
     if (watch->phase == PHASE_RUNNING) {
@@ -300,7 +303,7 @@ dtkb_status supervise(struct job *jobs, size_t count, const struct supervise_opt
     if (!watches)
         return err_nomem(err);
     struct supervisor supervisor = {.jobs = jobs, .count = count, .waiting = count, .options = options};
-    supervisor.signal = options->signal ? options->signal : child_signal;
+    supervisor.send = options->send ? options->send : child_signal;
     supervisor.budget_end = clock_ns() + options->budget_ns;
     for (size_t i = 0; i < count; i++) {
         watches[i] = (struct job_watch){.child = CHILD_NONE, .line = {.maximum = JOB_LINE_MAX}};

@@ -39,11 +39,14 @@ struct job {
     bool exclusive; /* no two exclusive jobs at a time */
     /* Takes one line of the wire, NUL-terminated and without its newline. False ends the job; `mistake` says why. */
     bool (*line)(struct job *job, const char *text, size_t length);
+    /* Its process has ended, what it left in its group has not yet; may be NULL. */
+    void (*ended)(struct job *job);
     void *context;
     /* Set by supervise(). */
     enum job_end end;
     int code;
     double seconds;
+    bool unheeded;     /* it had to be ended with SIGKILL */
     struct buf output; /* the caller frees it */
     uint64_t output_bytes;
     char mistake[256]; /* also written by line() */
@@ -55,7 +58,7 @@ struct supervise_options {
     uint64_t budget_ns; /* for all jobs together */
     int (*cancelled)(void *context);
     void *context;
-    void (*signal)(const struct child *child, int signal); /* NULL: child_signal; tests make it powerless */
+    void (*send)(const struct child *child, int signal); /* NULL: child_signal; tests make it powerless */
 };
 
 /* Returns when every job has ended or was abandoned. */

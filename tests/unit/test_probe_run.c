@@ -148,8 +148,8 @@ static void each_gets_its_own_status_and_harms_no_other(void **state)
     expect(&out, "segfault", PROBE_CRASHED, "Segmentation fault");
     assert_int_equal(result_of(&out, "segfault")->signal, SIGSEGV);
     expect(&out, "aborts", PROBE_CRASHED, "Aborted");
-    expect(&out, "exits-0", PROBE_CRASHED, "exit(0)");
-    expect(&out, "exits-3", PROBE_CRASHED, "exit(3)");
+    expect(&out, "exits-0", PROBE_CRASHED, "ended its process with status 0");
+    expect(&out, "exits-3", PROBE_CRASHED, "ended its process with status 3");
     expect(&out, "loops", PROBE_TIMED_OUT, "did not end within");
     expect(&out, "ignores-term", PROBE_TIMED_OUT, "did not end within");
     expect(&out, "stops-itself", PROBE_TIMED_OUT, "did not end within");

@@ -50,7 +50,7 @@ static void one_that_cannot_be_killed_is_abandoned(void **state)
     struct job jobs[2];
     for (int i = 0; i < 2; i++)
         jobs[i] = (struct job){.argv = argv, .env = env, .timeout_ns = 100 * CLOCK_NS_PER_MS, .line = any_line, .exclusive = true};
-    const struct supervise_options options = {.budget_ns = 5 * CLOCK_NS_PER_S, .signal = powerless};
+    const struct supervise_options options = {.budget_ns = 5 * CLOCK_NS_PER_S, .send = powerless};
     unsigned before = open_descriptors();
     uint64_t start = clock_ns();
     assert_int_equal(supervise(jobs, 1, &options, NULL), DTKB_OK);

@@ -208,6 +208,10 @@ DTKB_API dtkb_status dtkb_kb_check(const char *const *paths, size_t count, dtkb_
 DTKB_API dtkb_status dtkb_kb_import_study(const char *xlsx, const char *notes, const char *taxonomy, const char *folder, char *error,
                                           size_t error_size);
 
+/* Writes a small plugin project (probe, knowledge pack, test) to `folder`, which must be new or empty; NULL: dtkb-probe-NAME in the current
+ * one. `language`: c, sh or python; NULL: c. */
+DTKB_API dtkb_status dtkb_plugin_new(const char *name, const char *language, const char *folder, char *error, size_t error_size);
+
 /* ---- documents ---- */
 
 typedef enum dtkb_format {

@@ -1,4 +1,4 @@
-#include "host.h"
+#include "probe/host/host.h"
 
 static void capabilities(const char *key, uint64_t bits)
 {

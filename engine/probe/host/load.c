@@ -1,4 +1,4 @@
-#include "host.h"
+#include "probe/host/host.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-#include "host.h"
+#include "probe/host/host.h"
 
 #include <math.h>
 #include <stdio.h>

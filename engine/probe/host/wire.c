@@ -1,4 +1,4 @@
-#include "host.h"
+#include "probe/host/host.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,0 +1,15 @@
+# Writes ${OUT}: the files of ${FOLDER} as arrays of bytes. Run as a script, so that a changed template is embedded anew.
+file(GLOB_RECURSE files RELATIVE ${FOLDER} ${FOLDER}/*/*)
+list(SORT files)
+set(arrays "")
+set(rows "")
+set(number 0)
+foreach(file ${files})
+  file(READ ${FOLDER}/${file} hex HEX)
+  string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(APPEND arrays "static const char text_${number}[] = {${bytes}0};\n")
+  string(APPEND rows "    {\"${file}\", text_${number}},\n")
+  math(EXPR number "${number} + 1")
+endforeach()
+file(WRITE ${OUT} "#include \"probe/template_table.h\"\n\n${arrays}\nconst struct template_file template_table[] = {\n${rows}};\n"
+     "const size_t template_count = sizeof template_table / sizeof *template_table;\n")
