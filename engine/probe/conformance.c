@@ -318,10 +318,9 @@ static dtkb_status run_bare(struct check *check, const struct plugin_probe *prob
 /* Half of the time it takes: once told so, once not. */
 static dtkb_status run_short(struct check *check, const struct plugin_probe *probe, double seconds, bool unwarned, struct err *err)
 {
-    const double least = 0.002, told_least = 0.1; /* what the host keeps for itself of a deadline is 0.05 s */
-    double half = seconds / 2;
-    if (half < (unwarned ? least : told_least))
-        half = unwarned ? least : told_least;
+    /* Told of its deadline, it needs time to start (an interpreter more) and what the host keeps for itself of it. */
+    double least = unwarned ? 0.002 : plugin_of(check)->kind == PLUGIN_SHARED ? 0.15 : 1.0;
+    double half = seconds / 2 > least ? seconds / 2 : least;
     struct check_run run = new_run(check, probe);
     run.timeout_ns = (uint64_t)(half * 1e9);
     run.unwarned = unwarned;

@@ -104,7 +104,7 @@ static void a_c_project_compiles_and_passes(void **state)
 static void no_placeholder_is_left(void **state)
 {
     (void)state;
-    char path[160], command[512];
+    char path[160], command[2048];
     static const char *const languages[] = {"c", "sh", "python"};
     for (size_t i = 0; i < 3; i++) {
         (void)snprintf(path, sizeof path, "%s/again-%s", folder, languages[i]);
