@@ -5,6 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *const type_names[] = {
+    [FACT_BOOL] = "bool", [FACT_I64] = "i64", [FACT_U64] = "u64", [FACT_F64] = "f64", [FACT_STRING] = "string",
+};
+
+const char *fact_type_name(enum fact_type type)
+{
+    return type >= FACT_BOOL && type <= FACT_STRING ? type_names[type] : "";
+}
+
+enum fact_type fact_type_by_name(const char *name)
+{
+    for (int type = FACT_BOOL; name && type <= FACT_STRING; type++)
+        if (!strcmp(type_names[type], name))
+            return (enum fact_type)type;
+    return (enum fact_type)0;
+}
+
 bool fact_set_add(struct fact_set *set, const struct fact *fact)
 {
     if (set->count == set->capacity) {

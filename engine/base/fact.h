@@ -41,6 +41,10 @@ void fact_set_free(struct fact_set *set);
 /* Does `name` fit `pattern`, where a part "*" or "{anything}" of the pattern stands for one part? */
 bool fact_name_matches(const char *pattern, const char *name);
 
+/* "bool", "i64", "u64", "f64", "string"; "" for anything else. And back: 0 for an unknown name. */
+const char *fact_type_name(enum fact_type type);
+enum fact_type fact_type_by_name(const char *name);
+
 /* The value as text ("67108864", "true", "eth0"); "unlimited" for UINT64_MAX. Returns `out`. */
 const char *fact_value_text(const struct fact *fact, char *out, size_t size);
 

@@ -86,10 +86,8 @@ static json_t *value_json(const struct fact *fact)
 
 static json_t *fact_json(const struct fact *fact)
 {
-    static const char *const types[] = {
-        [FACT_BOOL] = "bool", [FACT_I64] = "i64", [FACT_U64] = "u64", [FACT_F64] = "f64", [FACT_STRING] = "string"};
-    json_t *object =
-        json_pack("{s:s, s:s, s:o, s:s}", "name", fact->name, "type", types[fact->type], "value", value_json(fact), "plugin", fact->plugin);
+    json_t *object = json_pack("{s:s, s:s, s:o, s:s}", "name", fact->name, "type", fact_type_name(fact->type), "value", value_json(fact),
+                               "plugin", fact->plugin);
     if (*fact->unit)
         json_object_set_new(object, "unit", json_string(fact->unit));
     if (*fact->origin)

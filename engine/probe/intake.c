@@ -129,12 +129,12 @@ static const char *text_of(const json_t *object, const char *key)
 
 static bool take_fact(struct intake *intake, const json_t *line, const struct mistake *mistake)
 {
-    enum fact_type type;
+    enum fact_type type = fact_type_by_name(text_of(line, "type"));
     struct fact fact = {.name = text_of(line, "fact"), .unit = text_of(line, "unit"), .origin = text_of(line, "origin")};
     if (!is_fact_name(fact.name))
         return wrong(mistake, "fact name '%.130s' is not well-formed: parts joined by dots, at most %u bytes", fact.name,
                      DTKB_FACT_NAME_MAX);
-    if (!fact_type_by_name(text_of(line, "type"), &type))
+    if (!type)
         return wrong(mistake, "fact '%s' has type '%.20s'; types are bool, i64, u64, f64 and string", fact.name, text_of(line, "type"));
     if (!read_value(json_object_get(line, "value"), type, &fact))
         return wrong(mistake, "the value of fact '%s' is no %s", fact.name, fact_type_name(type));

@@ -17,7 +17,4 @@ struct vocabulary {
 /* The knowledge base's and its packs'; `kb` NULL: every fact is welcome. */
 struct vocabulary vocabulary_of(struct kb *kb);
 
-const char *fact_type_name(enum fact_type type); /* "bool", "u64", ... */
-bool fact_type_by_name(const char *name, enum fact_type *type);
-
 #endif

@@ -31,7 +31,8 @@ static bool defined(void *context, const char *name, enum fact_type *type, const
         if (!fits)
             continue;
         xmlChar *type_name = xmlGetProp(node, BAD_CAST "type"), *unit_name = xmlGetProp(node, BAD_CAST "unit");
-        bool good = type_name && fact_type_by_name((const char *)type_name, type);
+        *type = fact_type_by_name((const char *)type_name);
+        bool good = *type != 0;
         (void)snprintf(kept, sizeof kept, "%s", unit_name ? (const char *)unit_name : "");
         *unit = kept;
         xmlFree(type_name);
