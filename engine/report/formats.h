@@ -8,6 +8,8 @@ typedef dtkb_status (*render_fn)(const json_t *document, const struct render_opt
 
 dtkb_status render_json(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_text_report(const json_t *document, const struct render_options *options, struct buf *out);
+dtkb_status render_text_plugins(const json_t *document, const struct render_options *options, struct buf *out);
+dtkb_status render_text_plugin_check(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_markdown(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_sarif(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_junit(const json_t *document, const struct render_options *options, struct buf *out);

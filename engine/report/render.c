@@ -28,6 +28,8 @@ static const struct {
 } table[] = {
     {NULL, DTKB_FORMAT_JSON, render_json},
     {"dtkb.report/1", DTKB_FORMAT_TEXT, render_text_report},
+    {"dtkb.plugins/1", DTKB_FORMAT_TEXT, render_text_plugins},
+    {"dtkb.plugin-check/1", DTKB_FORMAT_TEXT, render_text_plugin_check},
     {"dtkb.report/1", DTKB_FORMAT_MARKDOWN, render_markdown},
     {"dtkb.report/1", DTKB_FORMAT_SARIF, render_sarif},
     {"dtkb.report/1", DTKB_FORMAT_JUNIT, render_junit},

@@ -40,6 +40,7 @@ enum option_id {
     OPT_PLUGINS,
     OPT_FROM,
     OPT_STALL,
+    OPT_LANG,
     OPT_HELP,
     OPT_COUNT
 };
@@ -50,7 +51,7 @@ enum option_id {
 #define LIST_MAX 64
 struct options {
     dtkb_format format;
-    const char *output, *kb, *color, *probe, *framework, *stage, *symptom, *fix, *kind, *source, *study, *notes, *taxonomy, *plugins, *from;
+    const char *output, *kb, *color, *probe, *framework, *stage, *symptom, *fix, *kind, *source, *study, *notes, *taxonomy, *plugins, *from, *language;
     const char *packs[LIST_MAX], *parameters[LIST_MAX];
     size_t pack_count, parameter_count;
     double timeout, budget, stall;

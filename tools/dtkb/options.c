@@ -35,6 +35,7 @@ static const struct option_text table[OPT_COUNT] = {
     [OPT_PLUGINS] = {"plugin-path", "DIRS", "directories to search first for plugins, joined by ':'", 0},
     [OPT_FROM] = {"from", "BUNDLE", "diagnose a bundle made by 'dtkb collect' instead of a log", 0},
     [OPT_STALL] = {"stall", "SECONDS", "after so long without output say what the job's processes wait in", 0},
+    [OPT_LANG] = {"lang", "LANGUAGE", "of a new plugin: c (default), sh or python", 0},
     [OPT_HELP] = {"help", NULL, "this text", 'h'},
 };
 
@@ -104,10 +105,10 @@ static int add_to_list(const struct command *command, enum option_id id, const c
 static int store(const struct command *command, enum option_id id, const char *value, struct options *out)
 {
     const char **strings[OPT_COUNT] = {
-        [OPT_OUTPUT] = &out->output,   [OPT_KB] = &out->kb,           [OPT_PROBE] = &out->probe, [OPT_FRAMEWORK] = &out->framework,
-        [OPT_STAGE] = &out->stage,     [OPT_SYMPTOM] = &out->symptom, [OPT_FIX] = &out->fix,     [OPT_KIND] = &out->kind,
-        [OPT_SOURCE] = &out->source,   [OPT_STUDY] = &out->study,     [OPT_NOTES] = &out->notes, [OPT_TAXONOMY] = &out->taxonomy,
-        [OPT_PLUGINS] = &out->plugins, [OPT_FROM] = &out->from,
+        [OPT_OUTPUT] = &out->output,   [OPT_KB] = &out->kb,           [OPT_PROBE] = &out->probe,   [OPT_FRAMEWORK] = &out->framework,
+        [OPT_STAGE] = &out->stage,     [OPT_SYMPTOM] = &out->symptom, [OPT_FIX] = &out->fix,       [OPT_KIND] = &out->kind,
+        [OPT_SOURCE] = &out->source,   [OPT_STUDY] = &out->study,     [OPT_NOTES] = &out->notes,   [OPT_TAXONOMY] = &out->taxonomy,
+        [OPT_PLUGINS] = &out->plugins, [OPT_FROM] = &out->from,       [OPT_LANG] = &out->language,
     };
     if (strings[id])
         return *strings[id] = value, 1;

@@ -192,6 +192,9 @@ DTKB_API dtkb_status dtkb_probe(dtkb *engine, const char *names, const dtkb_diag
 /* Plugins found, loadable or not, with path and reason. `plugin_path` may be NULL. */
 DTKB_API dtkb_status dtkb_plugins(dtkb *engine, const char *plugin_path, dtkb_doc **out);
 
+/* The same for one, by its name or the name of one of its probes; DTKB_E_NOT_FOUND names those there are. */
+DTKB_API dtkb_status dtkb_plugin_info(dtkb *engine, const char *name, const char *plugin_path, dtkb_doc **out);
+
 /* Runs one plugin file against the whole contract; the document lists every clause with its result. */
 DTKB_API dtkb_status dtkb_plugin_check(dtkb *engine, const char *file, dtkb_doc **out);
 
