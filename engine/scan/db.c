@@ -1,0 +1,157 @@
+#include "scan/db.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "scan/anchor.h"
+#include "scan/literal.h"
+
+static dtkb_status no_literal(const struct signature *signature, struct err *err)
+{
+    return err_set(err, DTKB_E_FORMAT,
+                   "signature \"%s\": no fixed run of %d characters or more that every match has in \"%s\"; add literal text",
+                   signature->id, LITERAL_MIN, signature->pattern);
+}
+
+static bool literals_of(const struct signature *signature, struct arena *arena, struct literal_set *out)
+{
+    return signature->is_regex ? literal_of_regex(signature->pattern, signature->ignore_case, arena, out)
+                               : literal_of_text(signature->pattern, signature->ignore_case, arena, out);
+}
+
+dtkb_status scan_check_signature(const struct signature *signature, struct err *err)
+{
+    struct arena arena = {0};
+    struct literal_set set;
+    dtkb_status status = expression_check(signature, err);
+    if (status == DTKB_OK && !literals_of(signature, &arena, &set))
+        status = no_literal(signature, err);
+    arena_free(&arena);
+    return status;
+}
+
+dtkb_status db_collect_literals(struct scan_db *db, struct err *err)
+{
+    size_t capacity = anchor_count + db->signature_count * 2;
+    db->literals = malloc(capacity * sizeof *db->literals);
+    if (!db->literals)
+        return err_nomem(err);
+    for (size_t i = 0; i < anchor_count; i++)
+        db->literals[db->literal_count++] = (struct db_literal){.text = anchors[i].text,
+                                                                .length = (uint32_t)strlen(anchors[i].text),
+                                                                .owner = (uint32_t)i,
+                                                                .anchor = true,
+                                                                .ignore_case = true};
+    for (size_t i = 0; i < db->signature_count; i++) {
+        struct literal_set set;
+        if (!literals_of(&db->signatures[i], &db->arena, &set))
+            return no_literal(&db->signatures[i], err);
+        if (db->literal_count + set.count > capacity) {
+            capacity = capacity * 2 + set.count;
+            struct db_literal *more = realloc(db->literals, capacity * sizeof *more);
+            if (!more)
+                return err_nomem(err);
+            db->literals = more;
+        }
+        for (size_t k = 0; k < set.count; k++)
+            db->literals[db->literal_count++] = (struct db_literal){
+                .text = set.text[k], .length = (uint32_t)strlen(set.text[k]), .owner = (uint32_t)i, .ignore_case = set.ignore_case};
+    }
+    return DTKB_OK;
+}
+
+dtkb_status db_prepare(struct scan_db *db, struct err *err)
+{
+    const char **texts = malloc(db->literal_count * sizeof *texts);
+    db->matchers = calloc(db->signature_count + 1, sizeof *db->matchers);
+    if (texts) {
+        for (size_t i = 0; i < db->literal_count; i++)
+            texts[i] = db->literals[i].text;
+        db->filter = filter_new(texts, db->literal_count);
+    }
+    free(texts);
+    return db->filter && db->matchers ? DTKB_OK : err_nomem(err);
+}
+
+/* For every x86-64 or every aarch64 machine, not just for this one: the bytes go into a knowledge base that travels. */
+static dtkb_status compile_literals(struct scan_db *db, struct err *err)
+{
+    size_t count = db->literal_count;
+    const char **texts = malloc(count * sizeof *texts);
+    unsigned *flags = malloc(count * sizeof *flags), *ids = malloc(count * sizeof *ids);
+    size_t *lengths = malloc(count * sizeof *lengths);
+    dtkb_status status = DTKB_OK;
+    if (texts && flags && ids && lengths) {
+        for (size_t i = 0; i < count; i++) {
+            texts[i] = db->literals[i].text;
+            lengths[i] = db->literals[i].length;
+            flags[i] = db->literals[i].ignore_case ? HS_FLAG_CASELESS : 0;
+            ids[i] = (unsigned)i;
+        }
+        hs_platform_info_t any_cpu = {0};
+        hs_compile_error_t *why = NULL;
+        if (hs_compile_lit_multi(texts, flags, ids, lengths, (unsigned)count, HS_MODE_BLOCK, &any_cpu, &db->hs, &why) != HS_SUCCESS) {
+            status = err_set(err, DTKB_E_FORMAT, "the signatures' literals could not be compiled: %s", why ? why->message : "no memory");
+            if (why)
+                (void)hs_free_compile_error(why);
+        }
+    } else {
+        status = err_nomem(err);
+    }
+    free(texts);
+    free(flags);
+    free(ids);
+    free(lengths);
+    return status;
+}
+
+dtkb_status scan_db_build(const struct signature *signatures, size_t count, struct scan_db **out, struct err *err)
+{
+    struct scan_db *db = calloc(1, sizeof *db);
+    if (!db)
+        return err_nomem(err);
+    db->signatures = signatures;
+    db->signature_count = count;
+    dtkb_status status = DTKB_OK;
+    for (size_t i = 0; i < count && status == DTKB_OK; i++)
+        status = expression_check(&signatures[i], err);
+    if (status == DTKB_OK)
+        status = db_collect_literals(db, err);
+    if (status == DTKB_OK)
+        status = compile_literals(db, err);
+    if (status == DTKB_OK)
+        status = db_prepare(db, err);
+    if (status == DTKB_OK)
+        *out = db;
+    else
+        scan_db_free(db);
+    return status;
+}
+
+void scan_db_free(struct scan_db *db)
+{
+    if (!db)
+        return;
+    matchers_free(db->matchers, db->signature_count);
+    filter_free(db->filter);
+    (void)hs_free_database(db->hs);
+    free(db->literals);
+    arena_free(&db->arena);
+    free(db);
+}
+
+dtkb_status scan_test_signature(const struct signature *signature, const char *line, bool *matches, struct err *err)
+{
+    struct matcher *_Atomic slot = NULL;
+    struct scan_db one = {.signatures = signature, .signature_count = 1, .matchers = &slot};
+    dtkb_status status = scan_check_signature(signature, err);
+    if (status != DTKB_OK)
+        return status;
+    struct matching *matching = matching_new();
+    if (!matching)
+        return err_nomem(err);
+    *matches = db_matches(&one, 0, matching, line, strlen(line), NULL, NULL);
+    matching_free(matching);
+    matcher_free(slot);
+    return DTKB_OK;
+}

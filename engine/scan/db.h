@@ -1,0 +1,58 @@
+/* Inside of a compiled set: for the modules of scan/ only. */
+#ifndef DTKB_SCAN_DB_H
+#define DTKB_SCAN_DB_H
+
+#include <hs/hs.h>
+
+#include "base/arena.h"
+#include "scan/filter.h"
+#include "scan/scan.h"
+
+struct matcher; /* an expression ready to run */
+
+struct db_literal {
+    const char *text;
+    uint32_t length;
+    uint32_t owner; /* index of the signature; of the anchor if `anchor` */
+    bool anchor, ignore_case;
+};
+
+struct scan_db {
+    const struct signature *signatures; /* borrowed */
+    size_t signature_count;
+    struct db_literal *literals; /* the index is the matcher's id; anchors first */
+    size_t literal_count;
+    hs_database_t *hs;
+    struct filter *filter;
+    struct matcher *_Atomic *matchers; /* per signature, compiled at first use */
+    struct arena arena;
+};
+
+/* What one thread needs to try expressions. */
+struct matching;
+struct matching *matching_new(void);
+void matching_free(struct matching *matching);
+
+struct capture {
+    const char *name;
+    const char *value; /* within the line */
+    size_t length;
+};
+#define CAPTURES_MAX 16
+
+/* Does the signature match this line? Captures are filled in (at most CAPTURES_MAX) if `captures` is not NULL; the names live as long as
+ * the set. An expression that runs into its limits does not match. */
+bool db_matches(const struct scan_db *db, uint32_t signature, struct matching *matching, const char *line, size_t length,
+                struct capture *captures, size_t *capture_count);
+
+/* Literals of all signatures and anchors, from the patterns. */
+dtkb_status db_collect_literals(struct scan_db *db, struct err *err);
+/* Filter and matcher slots, once literals are known. */
+dtkb_status db_prepare(struct scan_db *db, struct err *err);
+
+/* expression.c */
+void matcher_free(struct matcher *matcher);
+void matchers_free(struct matcher *_Atomic *matchers, size_t count);
+dtkb_status expression_check(const struct signature *signature, struct err *err);
+
+#endif

@@ -1,0 +1,68 @@
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "scan/words.h"
+
+/* Text that names an error in order to advise, to count or to deny one. */
+static bool is_harmless(const char *text)
+{
+    static const char *const inside[] = {"no error",         "0 error",
+                                         "zero error",       "without error",
+                                         "errors: 0",        "error: 0",
+                                         "max error",        "mean error",
+                                         "squared error",    "absolute error",
+                                         "relative error",   "error rate",
+                                         "validation error", "training error",
+                                         "test error",       "train error",
+                                         "val error",        "0 failed",
+                                         "failed: 0",        "failed=0",
+                                         "errors=0",         "error bound",
+                                         "error margin",     "error feedback",
+                                         "error correction", "error handling",
+                                         "error handler",    "on error",
+                                         "if an error",      "error_file",
+                                         "in case of error", "ignore error",
+                                         "not an error",     "error message",
+                                         "more error",       "reconstruction error",
+                                         "prediction error", "quantization error",
+                                         "exit code 0",      "exitcode: 0",
+                                         "exit status 0",    "returned 0"};
+    static const char *const starts[] = {"for debugging", "hint", "note:", "please ", "if you",     "consider ", "compile with",
+                                         "you can",       "try ", "see ",  "to fix",  "suggestion", "tip:",      "cuda kernel errors might",
+                                         "in addition,"};
+    for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++)
+        if (strcasestr(text, inside[i]))
+            return true;
+    text += strspn(text, " *-");
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (!strncasecmp(text, starts[i], strlen(starts[i])))
+            return true;
+    return false;
+}
+
+/* "error 1e-6", "error = 0.01": a measured quantity */
+static bool is_quantity(const char *text)
+{
+    const char *p = strcasestr(text, "error");
+    if (!p)
+        return false;
+    p += 5;
+    size_t gap = strspn(p, " =:");
+    const char *q = p + gap;
+    size_t n = strspn(q, "0123456789.eE-+");
+    return gap && n && isdigit((unsigned char)*q) && memchr(q, '.', n) && (q[n] == ' ' || q[n] == '\0' || q[n] == ',' || q[n] == '%');
+}
+
+bool is_error_line(const struct line *line)
+{
+    const char *text = line->text;
+    if (line->length < 8 || line->level == 'D' || line->level == 'I' || line->level == 'W')
+        return false;
+    size_t indent = strspn(text, " ");
+    if (!strncmp(text + indent, "raise ", 6) || !strncmp(text + indent, "File \"", 6) || !strncmp(text + indent, "except ", 7))
+        return false; /* source in a traceback */
+    if (strstr(text, "UserWarning") || strstr(text, "DeprecationWarning") || strstr(text, "FutureWarning") || strstr(text, "NCCL INFO"))
+        return false;
+    return !is_harmless(text) && !is_quantity(text);
+}

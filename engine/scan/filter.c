@@ -1,0 +1,149 @@
+#include "scan/filter.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scan/literal.h"
+
+#define LONG_WINDOW 8
+#define SHORT_WINDOW LITERAL_MIN
+#define STEP 3 /* LONG_WINDOW - 6 + 1 and SHORT_WINDOW - 3 + 1 */
+#define LONG_BITS 17
+#define SHORT_BITS 15
+#define START_BITS 13
+#define FOLD UINT64_C(0x2020202020202020)
+#define SHORT_MASK UINT64_C(0xffffffffff)
+
+struct filter {
+    uint64_t long_grams[(1 << LONG_BITS) / 64];
+    uint64_t short_grams[(1 << SHORT_BITS) / 64];
+    uint64_t long_starts[(1 << START_BITS) / 64]; /* by the first four bytes of the window */
+    uint64_t short_starts[(1 << START_BITS) / 64];
+    bool has_short;
+    uint64_t *windows; /* open addressing; a short window has its upper three bytes zero; 0 is free (a folded byte never is 0) */
+    size_t mask;
+};
+
+static inline uint64_t load(const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return le64toh(word) | FOLD;
+}
+
+static inline uint64_t hash_long(uint64_t word) /* of its first six bytes */
+{
+    return ((word << 16) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - LONG_BITS);
+}
+
+static inline uint64_t hash_short(uint64_t word) /* of its first three bytes */
+{
+    return ((word << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SHORT_BITS);
+}
+
+static inline uint64_t hash_start(uint64_t word) /* of its first four bytes */
+{
+    return ((word << 32) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - START_BITS);
+}
+
+static inline void set_bit(uint64_t *bits, uint64_t index)
+{
+    bits[index / 64] |= UINT64_C(1) << (index % 64);
+}
+
+static inline bool has_bit(const uint64_t *bits, uint64_t index)
+{
+    return bits[index / 64] >> (index % 64) & 1;
+}
+
+static size_t window_slot(const struct filter *filter, uint64_t window)
+{
+    size_t slot = (size_t)((window * UINT64_C(0xff51afd7ed558ccd)) >> 32) & filter->mask;
+    while (filter->windows[slot] && filter->windows[slot] != window)
+        slot = (slot + 1) & filter->mask;
+    return slot;
+}
+
+static void add_window(struct filter *filter, const char *literal)
+{
+    size_t length = strlen(literal);
+    char text[LONG_WINDOW + 2 * STEP] = {0};
+    bool is_short = length < LONG_WINDOW;
+    size_t width = is_short ? SHORT_WINDOW : LONG_WINDOW;
+    memcpy(text, literal + literal_rarest_run(literal, length, width, NULL), width);
+    for (size_t i = 0; i < STEP; i++) {
+        uint64_t word = load(text + i);
+        if (is_short)
+            set_bit(filter->short_grams, hash_short(word));
+        else
+            set_bit(filter->long_grams, hash_long(word));
+    }
+    set_bit(is_short ? filter->short_starts : filter->long_starts, hash_start(load(text)));
+    uint64_t window = is_short ? load(text) & SHORT_MASK : load(text);
+    filter->windows[window_slot(filter, window)] = window;
+    filter->has_short = filter->has_short || is_short;
+}
+
+struct filter *filter_new(const char *const *literals, size_t count)
+{
+    struct filter *filter = calloc(1, sizeof *filter);
+    size_t slots = 256;
+    while (slots < count * 4)
+        slots *= 2;
+    if (!filter || !(filter->windows = calloc(slots, sizeof *filter->windows))) {
+        free(filter);
+        return NULL;
+    }
+    filter->mask = slots - 1;
+    for (size_t i = 0; i < count; i++)
+        add_window(filter, literals[i]);
+    return filter;
+}
+
+void filter_free(struct filter *filter)
+{
+    if (filter)
+        free(filter->windows);
+    free(filter);
+}
+
+/* Does a window begin at `at`? */
+static bool is_window(const struct filter *filter, const char *at)
+{
+    uint64_t word = load(at);
+    if (filter->has_short && has_bit(filter->short_starts, hash_start(word)) && filter->windows[window_slot(filter, word & SHORT_MASK)])
+        return true;
+    return has_bit(filter->long_starts, hash_start(word)) && filter->windows[window_slot(filter, word)];
+}
+
+/* A gram at `at` is known: the window that holds it begins there or one or two bytes before. */
+static __attribute__((noinline)) const char *confirm(const struct filter *filter, const char *at, const char *from, const char *to)
+{
+    for (const char *start = at - (STEP - 1) < from ? from : at - (STEP - 1); start <= at && start < to; start++)
+        if (is_window(filter, start))
+            return start;
+    return NULL;
+}
+
+static inline const char *find(const struct filter *filter, const char *from, const char *to, bool has_short)
+{
+    /* The last sampled position may lie behind `to`: its window may begin before. */
+    for (const char *at = from; at < to + (STEP - 1); at += STEP) {
+        uint64_t word = load(at);
+        bool known = has_bit(filter->long_grams, hash_long(word));
+        if (has_short)
+            known |= has_bit(filter->short_grams, hash_short(word));
+        if (__builtin_expect(known, 0)) {
+            const char *start = confirm(filter, at, from, to);
+            if (start)
+                return start;
+        }
+    }
+    return to;
+}
+
+const char *filter_find(const struct filter *filter, const char *from, const char *to)
+{
+    return filter->has_short ? find(filter, from, to, true) : find(filter, from, to, false);
+}

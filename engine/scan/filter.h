@@ -1,0 +1,27 @@
+/*
+ * The first look at every byte: where could any literal be at all?
+ *
+ * Each literal stands for one window, its rarest 8 bytes (5 if it is shorter than 8). Every third position of the input is looked at: six
+ * bytes there (three for short windows) are hashed into a bitmap that fits the first-level cache; one of any three neighbouring positions
+ * falls into a window so that none is missed. What passes is compared with the windows themselves. Case is folded: the matcher behind
+ * decides. On ordinary logs this leaves one line in thousands for the matcher, at several times the speed of matching everything.
+ */
+#ifndef DTKB_SCAN_FILTER_H
+#define DTKB_SCAN_FILTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FILTER_PAD 16 /* readable bytes that must precede and follow what is searched */
+
+struct filter;
+
+struct filter *filter_new(const char *const *literals, size_t count); /* each at least LITERAL_MIN long; NULL: out of memory */
+void filter_free(struct filter *filter);
+
+/* First position >= `from` and < `to` where a window begins; `to` if there is none. FILTER_PAD bytes before `from` and behind `to` are read
+ * (their content only matters for windows that begin before `to`). */
+const char *filter_find(const struct filter *filter, const char *from, const char *to);
+
+#endif

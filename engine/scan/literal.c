@@ -1,0 +1,405 @@
+#include "scan/literal.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* ---- rarity ---- */
+
+unsigned literal_rarity(const char *text, size_t length)
+{
+    unsigned sum = 0;
+    for (size_t i = 0; i < length; i++) {
+        int c = tolower((unsigned char)text[i]);
+        if (c == ' ' || isdigit(c) || strchr("etaoinsrl", c))
+            sum += 2;
+        else if (strchr("dhcumpgf.:/-", c))
+            sum += 4;
+        else if (isalpha(c) || c == '[' || c == ']' || c == '=' || c == '#')
+            sum += 6;
+        else
+            sum += 7;
+        /* A change of case or a capital within a word (ncclSystemError) is rare in running text, though the filter folds case: the names
+         * that have it are. */
+        if (i && isupper((unsigned char)text[i]) && islower((unsigned char)text[i - 1]))
+            sum += 4;
+    }
+    return sum;
+}
+
+size_t literal_rarest_run(const char *text, size_t length, size_t width, unsigned *rarity)
+{
+    size_t best = 0;
+    unsigned best_rarity = 0;
+    for (size_t i = 0; i + width <= length; i++) {
+        unsigned r = literal_rarity(text + i, width);
+        if (r > best_rarity) {
+            best = i;
+            best_rarity = r;
+        }
+    }
+    if (rarity)
+        *rarity = best_rarity;
+    return best;
+}
+
+/* What makes one set better than another: the rarity of its most common member, as far as the filter looks (8 bytes). */
+static unsigned set_score(const struct literal_set *set)
+{
+    unsigned score = set->count ? ~0u : 0;
+    for (size_t i = 0; i < set->count; i++) {
+        size_t length = strlen(set->text[i]);
+        if (length < LITERAL_MIN)
+            return 0;
+        unsigned rarity;
+        (void)literal_rarest_run(set->text[i], length, length < 8 ? LITERAL_MIN : 8, &rarity);
+        if (rarity < score)
+            score = rarity;
+    }
+    return set->count > 1 ? score - score / 16 : score;
+}
+
+/* ---- expressions ---- */
+
+/*
+ * A part of an expression is described by two sets. `exact`: all the strings that the part can match, where these are few. `needed`:
+ * strings of which one is in every match. Concatenation multiplies exact sets; what does not fit becomes a candidate for `needed`.
+ */
+struct part {
+    bool is_exact;
+    struct literal_set exact;
+    struct literal_set needed; /* count 0: nothing needed */
+};
+
+struct parser {
+    const char *at;
+    struct arena *arena;
+    unsigned depth;
+    bool failed; /* syntax we don't follow, or no memory: the expression has no literal */
+    bool ignore_case;
+};
+#define DEPTH_MAX 50
+
+static void parse_alternatives(struct parser *parser, struct part *out);
+
+static void exact_empty(struct part *part)
+{
+    *part = (struct part){.is_exact = true, .exact = {.text = {""}, .count = 1}};
+}
+
+static void anything(struct part *part)
+{
+    *part = (struct part){.is_exact = false};
+}
+
+static void exact_char(struct parser *parser, char c, struct part *part)
+{
+    const char *text = arena_strndup(parser->arena, &c, 1);
+    if (!text || !c) {
+        parser->failed = parser->failed || !text;
+        anything(part);
+        return;
+    }
+    *part = (struct part){.is_exact = true, .exact = {.text = {text}, .count = 1}};
+}
+
+/* Keeps the better of what `part` needs already and of `candidate`. */
+static void prefer_needed(struct part *part, const struct literal_set *candidate)
+{
+    if (set_score(candidate) > set_score(&part->needed))
+        part->needed = *candidate;
+}
+
+static bool multiply(struct parser *parser, const struct literal_set *left, const struct literal_set *right, struct literal_set *out)
+{
+    struct literal_set product = {0};
+    if (left->count * right->count > LITERAL_ALTERNATIVES)
+        return false;
+    for (size_t i = 0; i < left->count; i++) {
+        for (size_t k = 0; k < right->count; k++) {
+            size_t a = strlen(left->text[i]), b = strlen(right->text[k]);
+            char *text = arena_alloc(parser->arena, a + b + 1);
+            if (!text) {
+                parser->failed = true;
+                return false;
+            }
+            memcpy(text, left->text[i], a);
+            memcpy(text + a, right->text[k], b);
+            product.text[product.count++] = text;
+        }
+    }
+    *out = product;
+    return true;
+}
+
+/* `run` is the exact tail of what was read so far: append the next part to it. */
+static void append(struct parser *parser, struct part *whole, struct literal_set *run, const struct part *next)
+{
+    struct literal_set longer;
+    if (next->is_exact && multiply(parser, run, &next->exact, &longer)) {
+        *run = longer;
+        return;
+    }
+    prefer_needed(whole, run);
+    prefer_needed(whole, &next->needed);
+    whole->is_exact = false;
+    if (next->is_exact) {
+        *run = next->exact;
+    } else {
+        *run = (struct literal_set){.text = {""}, .count = 1};
+    }
+}
+
+static void skip_class(struct parser *parser, struct part *out)
+{
+    const char *p = parser->at + 1; /* behind [ */
+    bool negated = *p == '^', simple = !negated;
+    char chars[4];
+    size_t count = 0;
+    if (negated)
+        p++;
+    for (bool first = true; *p && (*p != ']' || first); first = false) {
+        char c = *p++;
+        if (c == '[' && (*p == ':' || *p == '.' || *p == '=')) {
+            const char *close = strchr(p + 1, ']');
+            simple = false;
+            p = close ? close + 1 : p + strlen(p);
+            continue;
+        }
+        if (c == '\\' && *p) {
+            c = *p++;
+            if (isalnum((unsigned char)c))
+                simple = false;
+        } else if (c == '-' && !first && *p != ']') {
+            simple = false;
+        }
+        if (count == sizeof chars)
+            simple = false;
+        else
+            chars[count++] = c;
+    }
+    parser->failed = parser->failed || *p != ']';
+    parser->at = *p ? p + 1 : p;
+    anything(out);
+    if (!simple)
+        return;
+    out->is_exact = true;
+    for (size_t i = 0; i < count; i++) {
+        out->exact.text[i] = arena_strndup(parser->arena, &chars[i], 1);
+        parser->failed = parser->failed || !out->exact.text[i];
+    }
+    out->exact.count = count;
+}
+
+static void parse_escape(struct parser *parser, struct part *out)
+{
+    char c = *++parser->at;
+    if (!c) {
+        parser->failed = true;
+        return;
+    }
+    parser->at++;
+    if (!isalnum((unsigned char)c))
+        exact_char(parser, c, out);
+    else if (strchr("bBAzZG", c))
+        exact_empty(out);
+    else if (c == 't')
+        exact_char(parser, '\t', out);
+    else if (strchr("dDwWsShHvVRNXC", c))
+        anything(out);
+    else
+        parser->failed = true; /* \x41, \1, \p{..}, \Q: not worth following */
+}
+
+/* Behind "(": its kind. Sets parser->failed for what is not followed (look-around and the like; the matcher refuses those anyway). */
+static void parse_group(struct parser *parser, struct part *out)
+{
+    const char *p = parser->at;
+    if (*p == '?') {
+        p++;
+        if (*p == ':') {
+            p++;
+        } else if (*p == '#') {
+            const char *close = strchr(p, ')');
+            parser->at = close ? close + 1 : p + strlen(p);
+            exact_empty(out);
+            return;
+        } else if (*p == 'P' || *p == '<' || *p == '\'') {
+            if (*p == 'P')
+                p++;
+            char close = *p == '\'' ? '\'' : '>';
+            if ((*p != '<' && *p != '\'') || p[1] == '=' || p[1] == '!' || !(p = strchr(p + 1, close))) {
+                parser->failed = true;
+                return;
+            }
+            p++;
+        } else {
+            while (isalpha((unsigned char)*p) || *p == '-') /* (?i) or (?s-i:...) */
+                parser->ignore_case = *p++ == 'i' || parser->ignore_case;
+            if (*p == ')') {
+                parser->at = p + 1;
+                exact_empty(out);
+                return;
+            }
+            if (*p++ != ':') {
+                parser->failed = true;
+                return;
+            }
+        }
+    }
+    parser->at = p;
+    parse_alternatives(parser, out);
+    if (*parser->at != ')')
+        parser->failed = true;
+    else
+        parser->at++;
+}
+
+static void parse_atom(struct parser *parser, struct part *out)
+{
+    char c = *parser->at;
+    if (c == '(') {
+        parser->at++;
+        parse_group(parser, out);
+    } else if (c == '[') {
+        skip_class(parser, out);
+    } else if (c == '\\') {
+        parse_escape(parser, out);
+    } else if (c == '.') {
+        parser->at++;
+        anything(out);
+    } else if (c == '^' || c == '$') {
+        parser->at++;
+        exact_empty(out);
+    } else {
+        parser->at++;
+        exact_char(parser, c, out);
+    }
+}
+
+/* Reads a quantifier if there is one. Returns false if there is none. */
+static bool parse_quantifier(struct parser *parser, unsigned *least, bool *at_most_one)
+{
+    const char *p = parser->at;
+    *at_most_one = false;
+    if (*p == '*' || *p == '?') {
+        *least = 0;
+        *at_most_one = *p++ == '?';
+    } else if (*p == '+') {
+        *least = 1;
+        p++;
+    } else if (*p == '{' && isdigit((unsigned char)p[1])) {
+        *least = 0;
+        for (p++; isdigit((unsigned char)*p); p++)
+            *least = *least > 1000 ? 1000 : *least * 10 + (unsigned)(*p - '0');
+        while (*p == ',' || isdigit((unsigned char)*p))
+            p++;
+        if (*p != '}')
+            return false; /* a brace that means itself */
+        p++;
+    } else {
+        return false;
+    }
+    if (*p == '?' || *p == '+')
+        p++;
+    parser->at = p;
+    return true;
+}
+
+static void apply_quantifier(struct parser *parser, struct part *part)
+{
+    unsigned least;
+    bool at_most_one;
+    while (!parser->failed && parse_quantifier(parser, &least, &at_most_one)) {
+        if (least == 0 && at_most_one && part->is_exact && part->exact.count < LITERAL_ALTERNATIVES) {
+            part->exact.text[part->exact.count++] = "";
+        } else if (least == 0) {
+            anything(part);
+        } else {
+            if (part->is_exact)
+                prefer_needed(part, &part->exact);
+            part->is_exact = false;
+        }
+    }
+}
+
+static void parse_sequence(struct parser *parser, struct part *out)
+{
+    struct literal_set run = {.text = {""}, .count = 1};
+    *out = (struct part){.is_exact = true};
+    while (!parser->failed && *parser->at && *parser->at != '|' && *parser->at != ')') {
+        struct part next;
+        exact_empty(&next);
+        parse_atom(parser, &next);
+        apply_quantifier(parser, &next);
+        append(parser, out, &run, &next);
+    }
+    if (out->is_exact)
+        out->exact = run;
+    prefer_needed(out, &run);
+}
+
+static bool add_all(struct literal_set *to, const struct literal_set *from)
+{
+    if (to->count + from->count > LITERAL_ALTERNATIVES)
+        return false;
+    memcpy(to->text + to->count, from->text, from->count * sizeof from->text[0]);
+    to->count += from->count;
+    return true;
+}
+
+static void parse_alternatives(struct parser *parser, struct part *out)
+{
+    if (++parser->depth > DEPTH_MAX) {
+        parser->failed = true;
+        return;
+    }
+    parse_sequence(parser, out);
+    while (!parser->failed && *parser->at == '|') {
+        parser->at++;
+        struct part other;
+        parse_sequence(parser, &other);
+        out->is_exact = out->is_exact && other.is_exact && add_all(&out->exact, &other.exact);
+        if (!out->needed.count || !other.needed.count || !add_all(&out->needed, &other.needed))
+            out->needed.count = 0;
+    }
+    parser->depth--;
+}
+
+/* Cuts members down to the rarest LITERAL_MAX bytes and drops doubles. */
+static bool finish(struct literal_set *set, struct arena *arena)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        size_t length = strlen(set->text[i]);
+        const char *text = set->text[i];
+        if (length > LITERAL_MAX)
+            text = arena_strndup(arena, text + literal_rarest_run(text, length, LITERAL_MAX, NULL), LITERAL_MAX);
+        if (!text)
+            return false;
+        bool known = false;
+        for (size_t k = 0; k < kept; k++)
+            known = known || !strcmp(set->text[k], text);
+        if (!known)
+            set->text[kept++] = text;
+    }
+    set->count = kept;
+    return kept > 0;
+}
+
+bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out)
+{
+    struct parser parser = {.at = pattern, .arena = arena, .ignore_case = ignore_case};
+    struct part whole;
+    parse_alternatives(&parser, &whole);
+    if (parser.failed || *parser.at || set_score(&whole.needed) == 0)
+        return false;
+    *out = whole.needed;
+    out->ignore_case = parser.ignore_case;
+    return finish(out, arena);
+}
+
+bool literal_of_text(const char *text, bool ignore_case, struct arena *arena, struct literal_set *out)
+{
+    *out = (struct literal_set){.text = {arena_strdup(arena, text)}, .count = 1, .ignore_case = ignore_case};
+    return out->text[0] && strlen(text) >= LITERAL_MIN && finish(out, arena);
+}

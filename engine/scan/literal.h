@@ -1,0 +1,31 @@
+/* Fixed text that a signature needs: what the scanner searches for before any regular expression is looked at. */
+#ifndef DTKB_SCAN_LITERAL_H
+#define DTKB_SCAN_LITERAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#define LITERAL_MIN 5  /* shorter runs are in too many lines */
+#define LITERAL_MAX 64 /* of a longer run the rarest part is kept */
+#define LITERAL_ALTERNATIVES 16
+
+struct literal_set {
+    const char *text[LITERAL_ALTERNATIVES]; /* one of these is in every line that the expression matches; NUL-terminated, no NUL within */
+    size_t count;
+    bool ignore_case;
+};
+
+/* Best set for a literal or a regular expression. False when there is none of LITERAL_MIN characters (or memory is short: `arena` tells).
+ */
+bool literal_of_text(const char *text, bool ignore_case, struct arena *arena, struct literal_set *out);
+bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out);
+
+/* How rarely `length` bytes are found in ordinary logs; higher is rarer. */
+unsigned literal_rarity(const char *text, size_t length);
+/* Start of the rarest run of `width` bytes in `text` (at least as long as that); its rarity is put into `*rarity` if not NULL. */
+size_t literal_rarest_run(const char *text, size_t length, size_t width, unsigned *rarity);
+
+#endif

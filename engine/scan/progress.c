@@ -1,0 +1,65 @@
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "scan/words.h"
+
+/* `word` behind no letter, then within a few separators a digit: "step 12", "Epoch [1][20/10000]", "loss: 1.9" */
+static bool word_and_number(const char *line, const char *word)
+{
+    size_t n = strlen(word);
+    for (const char *p = strcasestr(line, word); p; p = strcasestr(p + n, word)) {
+        if (p > line && isalpha((unsigned char)p[-1]))
+            continue;
+        const char *q = p + n;
+        q += strspn(q, " :=[(#_s");
+        if (isdigit((unsigned char)*q))
+            return true;
+    }
+    return false;
+}
+
+bool is_progress(const char *line)
+{
+    static const char *const words[] = {"step", "epoch", "iteration", "iter", "loss", "global_step", "samples/sec", "batch"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (word_and_number(line, words[i]))
+            return true;
+    return strstr(line, "it/s") || strstr(line, "s/it");
+}
+
+bool is_training(const char *line)
+{
+    static const char *const words[] = {"torch",      "nccl",    "horovod",    "deepspeed",  "tensorflow", "megatron",   "world_size",
+                                        "world size", "rank",    "mpirun",     "mpiexec",    "cuda",       "gpu",        "keras",
+                                        "epoch",      "c10d",    "gloo",       "open mpi",   "all_reduce", "allreduce",  "ddp",
+                                        "fsdp",       "pytorch", "mxnet",      "paddle",     "jax",        "checkpoint", "slots",
+                                        "orte",       "prte",    "rendezvous", "dataloader", "optimizer"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char *p = strcasestr(line, words[i]);
+        if (p && (p == line || !isalpha((unsigned char)p[-1])))
+            return true;
+    }
+    return false;
+}
+
+uint32_t world_size_read(const char *line)
+{
+    static const char *const words[] = {"world_size",    "world size",    "WORLD_SIZE",     "nranks",
+                                        "num_processes", "num processes", "nproc_per_node", "nproc-per-node"};
+    uint32_t best = 0;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char *p = strcasestr(line, words[i]);
+        if (!p)
+            continue;
+        p += strlen(words[i]);
+        p += strspn(p, " :='\"(");
+        size_t n = strspn(p, "0123456789");
+        if (n && n < 7 && !isalpha((unsigned char)p[n])) {
+            uint32_t size = (uint32_t)strtoul(p, NULL, 10);
+            best = size > best ? size : best;
+        }
+    }
+    return best;
+}
