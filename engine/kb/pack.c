@@ -1,23 +1,5 @@
 #include "kb/pack.h"
 
-#include <string.h>
-
-static const char *const fact_type_names[] = {
-    [FACT_BOOL] = "bool", [FACT_I64] = "i64", [FACT_U64] = "u64", [FACT_F64] = "f64", [FACT_STRING] = "string"};
-
-const char *fact_type_name(enum fact_type type)
-{
-    return type >= FACT_BOOL && type <= FACT_STRING ? fact_type_names[type] : "";
-}
-
-enum fact_type fact_type_by_name(const char *name)
-{
-    for (int type = FACT_BOOL; name && type <= FACT_STRING; type++)
-        if (strcmp(fact_type_names[type], name) == 0)
-            return (enum fact_type)type;
-    return (enum fact_type)0;
-}
-
 static bool read_facts(struct arena *arena, const xmlNode *parent, struct fact_definition *out)
 {
     bool ok = true;

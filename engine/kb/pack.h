@@ -45,10 +45,6 @@ void pack_free(struct pack *pack);
 /* kb/facts.xml: the bundled vocabulary, as a pack of nothing else. */
 dtkb_status facts_read(const char *file, struct pack *out, struct err *err);
 
-const char *fact_type_name(enum fact_type type);
-/* The type of that name; 0 when there is none. */
-enum fact_type fact_type_by_name(const char *name);
-
 /* The parts of a pack that have a file of their own. False when out of memory. */
 bool pack_read_cause(struct arena *arena, const xmlNode *node, struct pack_cause *out);
 bool pack_read_issue(struct arena *arena, const xmlNode *node, struct pack_issue *out);

@@ -2,8 +2,6 @@
 
 #include "kb/kb.h"
 
-#pragma weak kb_fact_definition
-
 static bool ask_kb(void *context, const char *name, enum fact_type *type, const char **unit)
 {
     return kb_fact_definition(context, name, type, unit);
