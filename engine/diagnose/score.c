@@ -10,7 +10,8 @@
 const char *const score_term_names[TERM_COUNT] = {
     [TERM_SIGNATURES] = "signatures", [TERM_SUPPORT] = "support", [TERM_AGAINST] = "against", [TERM_GENERIC] = "generic",
     [TERM_CASCADE] = "cascade",       [TERM_ORDER] = "order",     [TERM_PRIOR] = "prior",     [TERM_VERSION] = "version",
-    [TERM_FACTS] = "facts",           [TERM_TRIAL] = "trial",     [TERM_WENT_ON] = "went-on", [TERM_FOREIGN] = "foreign",
+    [TERM_FACTS] = "facts",           [TERM_TRIAL] = "trial",     [TERM_WENT_ON] = "went-on", [TERM_ALIVE] = "alive",
+    [TERM_FOREIGN] = "foreign",
 };
 
 static double strength_probability(enum sig_strength strength)
@@ -208,6 +209,30 @@ static uint64_t last_progress(const struct findings *findings)
     return last;
 }
 
+/* The job's own word that it ended well: exit statuses, all of them 0. */
+static bool ended_well(const struct findings *findings)
+{
+    bool told = false;
+    for (size_t i = 0; i < findings->evidence_count; i++)
+        if (findings->evidence[i].kind == EV_EXIT) {
+            if (findings->evidence[i].number != 0)
+                return false;
+            told = true;
+        }
+    return told && findings->clean_end;
+}
+
+static bool anything_died(const struct findings *findings)
+{
+    for (size_t i = 0; i < findings->evidence_count; i++) {
+        const struct evidence *evidence = &findings->evidence[i];
+        if (evidence->kind == EV_EXCEPTION || evidence->kind == EV_SIGNAL || evidence->kind == EV_DUMP ||
+            (evidence->kind == EV_EXIT && evidence->number))
+            return true;
+    }
+    return false;
+}
+
 static void fill_terms(struct kb *kb, const struct findings *findings, struct candidate *candidate, bool initiating_elsewhere)
 {
     double p = fmin(1.0 - candidate->miss, 0.985);
@@ -222,10 +247,12 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
     terms[TERM_VERSION] = version_term(candidate->cause, findings);
     if (!findings)
         return;
-    if (findings->clean_end)
+    if (ended_well(findings))
         terms[TERM_WENT_ON] = -SCORE_CLEAN_END;
     else if (candidate->last && last_progress(findings) > candidate->last)
         terms[TERM_WENT_ON] = -SCORE_WENT_ON;
+    if (!candidate->proof && !anything_died(findings))
+        terms[TERM_ALIVE] = -SCORE_ALIVE;
     if (!findings->training_log && !candidate->proof)
         terms[TERM_FOREIGN] = -SCORE_FOREIGN;
 }

@@ -17,7 +17,9 @@
  *   facts         + SCORE_CONFIRMED, - SCORE_REFUTED by facts of the live machine
  *   trial         + SCORE_PROVEN, - SCORE_DISPROVEN by a trial on the live machine
  *   went on       - SCORE_WENT_ON when training went on after the last evidence, - SCORE_CLEAN_END when the job ended well
- *   foreign       - SCORE_FOREIGN when nothing else in the log belongs to a training job and no `proof` speaks for it
+ *   alive         - SCORE_ALIVE when nothing in the log died (no exception, signal, exit status) and no `proof` speaks for the card: text
+ * that only talks of trouble must not sound sure foreign       - SCORE_FOREIGN when nothing else in the log belongs to a training job and
+ * no `proof` speaks for it
  *
  * Confidence is the chance of the card's symptom being right: a logistic curve over the score and over the lead on the best rival of
  * another symptom, fitted on the tuning cases (tools/eval prints the reliability table on cases never tuned on).
@@ -46,6 +48,7 @@
 #define SCORE_DISPROVEN 2.0
 #define SCORE_WENT_ON 2.5
 #define SCORE_CLEAN_END 3.5
+#define SCORE_ALIVE 1.2
 #define SCORE_FOREIGN 3.0
 #define SCORE_FACTS_ALONE 0.4 /* signature term of a candidate that facts alone brought up */
 
@@ -70,6 +73,7 @@ enum score_term {
     TERM_FACTS,
     TERM_TRIAL,
     TERM_WENT_ON,
+    TERM_ALIVE,
     TERM_FOREIGN,
     TERM_COUNT
 };
