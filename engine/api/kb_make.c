@@ -1,4 +1,6 @@
 /* Making knowledge bases: build, check, import. */
+#include <string.h>
+
 #include "api/api.h"
 #include "kb/build.h"
 
@@ -20,5 +22,24 @@ dtkb_status dtkb_kb_import_study(const char *xlsx, const char *notes, const char
         err_set(&err, DTKB_E_USAGE, "dtkb_kb_import_study: which sheet, taxonomy, folder?");
     else
         err.code = kb_import_study(xlsx, notes, taxonomy, folder, &err);
+    return api_report(&err, error, error_size);
+}
+
+dtkb_status dtkb_kb_check(const char *const *paths, size_t count, dtkb_doc **out, char *error, size_t error_size)
+{
+    struct err err = {0};
+    json_t *list = NULL;
+    dtkb_status status = kb_check(paths, count, NULL, 0, &list, &err);
+    if (list) {
+        size_t errors = 0, i;
+        json_t *complaint;
+        json_array_foreach(list, i, complaint) errors += strcmp(json_string_value(json_object_get(complaint, "severity")), "error") == 0;
+        json_int_t total = (json_int_t)json_array_size(list);
+        json_t *tree = json_pack("{s:s, s:I, s:I, s:o}", "schema", "dtkb.check/1", "errors", (json_int_t)errors, "warnings",
+                                 total - (json_int_t)errors, "findings", list);
+        dtkb_status made = doc_new(tree, out, &err);
+        status = made == DTKB_OK ? status : made;
+    }
+    err.code = status;
     return api_report(&err, error, error_size);
 }

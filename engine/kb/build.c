@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "kb/check.h"
 #include "kb/compiled.h"
 #include "kb/folder.h"
 #include "kb/replace.h"
@@ -36,12 +37,39 @@ static dtkb_status fill(sqlite3 *db, struct folder *folder, struct err *err)
     return status;
 }
 
+/* What would be wrong in every answer is no knowledge base: unknown labels, doubled ids. The first mistake is the error. */
+static dtkb_status check_folder(const struct folder *folder, struct err *err)
+{
+    struct check check = {.list = json_array(),
+                          .taxonomy = folder->taxonomy,
+                          .vocabulary = folder->facts,
+                          .packs = folder->packs,
+                          .pack_count = folder->pack_count,
+                          .has_study = true};
+    dtkb_status status = check.list ? DTKB_OK : err_nomem(err);
+    if (status == DTKB_OK)
+        check_structure(&check);
+    json_t *complaint;
+    size_t i;
+    json_array_foreach(check.list, i, complaint)
+    {
+        if (status == DTKB_OK && strcmp(json_string_value(json_object_get(complaint, "severity")), "error") == 0)
+            status = err_set(err, DTKB_E_FORMAT, "%s:%d: %s", json_string_value(json_object_get(complaint, "file")),
+                             (int)json_integer_value(json_object_get(complaint, "line")),
+                             json_string_value(json_object_get(complaint, "message")));
+    }
+    json_decref(check.list);
+    return status;
+}
+
 dtkb_status kb_build(const char *folder_path, const char *file, struct err *err)
 {
     struct folder folder = {0};
     struct replacement replacement = {0};
     sqlite3 *db = NULL;
     dtkb_status status = folder_read(folder_path, &folder, err);
+    if (status == DTKB_OK)
+        status = check_folder(&folder, err);
     if (status == DTKB_OK)
         status = replacement_begin(&replacement, file, err);
     if (status == DTKB_OK)

@@ -6,7 +6,6 @@
 #include "kb/kb_private.h"
 #include "scan/scan.h"
 
-#ifdef DTKB_HAVE_SCAN
 
 void kb_scan_close(struct kb *kb)
 {
@@ -91,27 +90,3 @@ dtkb_status compiled_store(struct store *store, const struct pack *packs, size_t
     free(signatures);
     return status;
 }
-
-#else
-
-void kb_scan_close(struct kb *kb)
-{
-    (void)kb;
-}
-
-dtkb_status kb_scan_db(struct kb *kb, const struct scan_db **out, struct err *err)
-{
-    (void)kb;
-    (void)out;
-    return err_set(err, DTKB_E_UNSUPPORTED, "built without the scanner");
-}
-
-dtkb_status compiled_store(struct store *store, const struct pack *packs, size_t count, struct err *err)
-{
-    (void)store;
-    (void)packs;
-    (void)count;
-    (void)err;
-    return DTKB_OK;
-}
-#endif

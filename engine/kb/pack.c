@@ -90,13 +90,14 @@ dtkb_status pack_read_memory(const char *name, const void *bytes, size_t length,
 dtkb_status facts_read(const char *file, struct pack *out, struct err *err)
 {
     xmlDocPtr doc = NULL;
-    dtkb_status status = xml_read_file(file, &kb_schema_facts, &doc, err);
+    dtkb_status status = file ? xml_read_file(file, &kb_schema_facts, &doc, err)
+                              : xml_read_memory("built-in facts", kb_text_facts.text, kb_text_facts.length, &kb_schema_facts, &doc, err);
     if (status != DTKB_OK)
         return status;
     struct pack pack = {.id = "facts", .version = ""};
     const xmlNode *root = xmlDocGetRootElement(doc);
     pack.fact_count = xml_count(root, "fact");
-    pack.file = arena_strdup(&pack.arena, file);
+    pack.file = arena_strdup(&pack.arena, file ? file : "built-in facts");
     pack.facts = arena_alloc(&pack.arena, pack.fact_count * sizeof *pack.facts);
     bool ok = pack.file && pack.facts && read_facts(&pack.arena, root, pack.facts);
     xmlFreeDoc(doc);

@@ -42,7 +42,7 @@ dtkb_status pack_read(const char *file, struct pack *out, struct err *err);
 dtkb_status pack_read_memory(const char *name, const void *bytes, size_t length, struct pack *out, struct err *err);
 void pack_free(struct pack *pack);
 
-/* kb/facts.xml: the bundled vocabulary, as a pack of nothing else. */
+/* kb/facts.xml: the bundled vocabulary, as a pack of nothing else. `file` NULL: as it was when the library was built. */
 dtkb_status facts_read(const char *file, struct pack *out, struct err *err);
 
 /* The parts of a pack that have a file of their own. False when out of memory. */

@@ -59,7 +59,9 @@ static bool read_label(struct taxonomy *taxonomy, const xmlNode *node, enum labe
 dtkb_status taxonomy_read(const char *file, struct taxonomy *out, struct err *err)
 {
     xmlDocPtr doc = NULL;
-    dtkb_status status = xml_read_file(file, &kb_schema_taxonomy, &doc, err);
+    dtkb_status status =
+        file ? xml_read_file(file, &kb_schema_taxonomy, &doc, err)
+             : xml_read_memory("built-in taxonomy", kb_text_taxonomy.text, kb_text_taxonomy.length, &kb_schema_taxonomy, &doc, err);
     if (status != DTKB_OK)
         return status;
     struct taxonomy taxonomy = {0};

@@ -26,6 +26,7 @@ struct taxonomy {
     struct arena arena;
 };
 
+/* `file` NULL: kb/taxonomy.xml as it was when the library was built. */
 dtkb_status taxonomy_read(const char *file, struct taxonomy *out, struct err *err);
 void taxonomy_free(struct taxonomy *taxonomy);
 

@@ -85,7 +85,7 @@ static dtkb_status parse(struct complaint *complaint, const void *bytes, size_t 
                    complaint->seen ? complaint->text : "not well-formed XML");
 }
 
-static dtkb_status validate(struct complaint *complaint, const struct kb_schema *schema, xmlDocPtr doc, struct err *err)
+static dtkb_status validate(struct complaint *complaint, const struct kb_text *schema, xmlDocPtr doc, struct err *err)
 {
     dtkb_status status = DTKB_E_INTERNAL;
     xmlRelaxNGPtr grammar = NULL;
@@ -111,7 +111,7 @@ static dtkb_status validate(struct complaint *complaint, const struct kb_schema 
     return status;
 }
 
-dtkb_status xml_read_memory(const char *name, const void *bytes, size_t length, const struct kb_schema *schema, xmlDocPtr *out,
+dtkb_status xml_read_memory(const char *name, const void *bytes, size_t length, const struct kb_text *schema, xmlDocPtr *out,
                             struct err *err)
 {
     struct complaint complaint = {.name = name};
@@ -152,7 +152,7 @@ static dtkb_status read_all(const char *path, struct buf *out, struct err *err)
     return status;
 }
 
-dtkb_status xml_read_file(const char *path, const struct kb_schema *schema, xmlDocPtr *out, struct err *err)
+dtkb_status xml_read_file(const char *path, const struct kb_text *schema, xmlDocPtr *out, struct err *err)
 {
     struct buf text = {.maximum = FILE_MAX};
     dtkb_status status = read_all(path, &text, err);

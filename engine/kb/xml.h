@@ -11,18 +11,19 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* A RELAX NG grammar compiled into the library from kb/schema. */
-struct kb_schema {
+/* A file of kb/ compiled into the library: the RELAX NG grammars, the labels and the names of facts. */
+struct kb_text {
     const unsigned char *text;
     size_t length;
 };
-extern const struct kb_schema kb_schema_pack, kb_schema_taxonomy, kb_schema_facts;
+extern const struct kb_text kb_schema_pack, kb_schema_taxonomy, kb_schema_facts;
+extern const struct kb_text kb_text_taxonomy, kb_text_facts;
 
 /* Reads and validates a file (a schema of NULL: any XML). The document is the caller's (xmlFreeDoc). A missing file is DTKB_E_IO, a mistake
  * in it DTKB_E_FORMAT. */
-dtkb_status xml_read_file(const char *path, const struct kb_schema *schema, xmlDocPtr *out, struct err *err);
+dtkb_status xml_read_file(const char *path, const struct kb_text *schema, xmlDocPtr *out, struct err *err);
 /* Likewise from memory; `name` stands for the file in errors. */
-dtkb_status xml_read_memory(const char *name, const void *bytes, size_t length, const struct kb_schema *schema, xmlDocPtr *out,
+dtkb_status xml_read_memory(const char *name, const void *bytes, size_t length, const struct kb_text *schema, xmlDocPtr *out,
                             struct err *err);
 
 int xml_line(const xmlNode *node);
