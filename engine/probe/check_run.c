@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -59,20 +60,31 @@ static bool has_mark(const char *pid, const char *mark)
     return length > 0 && memmem(text, (size_t)length, mark, strlen(mark)) != NULL;
 }
 
-/* Processes that carry the mark. They were started by what we started, so they are ours to end. */
-static void end_left_processes(struct job *job)
+/* Signals the processes that carry the mark (0: only counts them): they were started by what we started, so they are ours to end. */
+static unsigned signal_marked(const char *mark, int signal)
 {
-    struct check_run *run = job->context;
+    unsigned count = 0;
     DIR *dir = opendir("/proc");
     for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
         pid_t pid = (pid_t)atol(entry->d_name);
-        if (pid > 1 && pid != getpid() && has_mark(entry->d_name, run->scratch->mark)) {
-            run->left_processes++;
-            (void)kill(pid, SIGKILL);
+        if (pid > 1 && pid != getpid() && has_mark(entry->d_name, mark)) {
+            count++;
+            (void)kill(pid, signal);
         }
     }
     if (dir)
         (void)closedir(dir);
+    return count;
+}
+
+/* What still runs a moment after the probe ended was left behind: one that is just dying, as the parts of a pipeline do, was not. */
+static void end_left_processes(struct job *job)
+{
+    struct check_run *run = job->context;
+    const struct timespec moment = {.tv_nsec = 5000000};
+    for (int i = 0; i < 20 && signal_marked(run->scratch->mark, 0); i++)
+        (void)nanosleep(&moment, NULL);
+    run->left_processes += signal_marked(run->scratch->mark, SIGKILL);
 }
 
 static void find_left_file(struct check_run *run)

@@ -46,7 +46,8 @@ static bool take_plugin(const struct reader *reader, const json_t *line)
     plugin->version = copy_text(reader, line, "version");
     plugin->licence = copy_text(reader, line, "licence");
     plugin->summary = copy_text(reader, line, "summary");
-    plugin->abi = (unsigned)json_integer_value(json_object_get(line, "abi"));
+    const json_t *abi = json_object_get(line, "abi"); /* a program speaks the only version of the wire there is */
+    plugin->abi = abi ? (unsigned)json_integer_value(abi) : 1;
     if (!is_name(plugin->name))
         return wrong(reader, "it has no proper name: lower case letters, digits, '-' and '_', at most 64");
     if (!plugin->version || !plugin->licence || !plugin->summary)

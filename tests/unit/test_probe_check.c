@@ -82,7 +82,7 @@ static void programs_are_checked_too(void **state)
     expect(tree, "bare", "pass", "");
     expect(tree, "quiet", "warn", "this is a note");
     expect(tree, "declared", "fail", "emits 'double.name'");
-    expect(tree, "runs", "not-tested", "no passive probe");
+    expect(tree, "runs", "not-tested", "nothing here put it to the test");
     json_decref(tree);
 }
 

@@ -35,9 +35,9 @@ static int remove_folder(void **state)
 static bool defined(void *context, const char *name, enum fact_type *type, const char **unit)
 {
     (void)context;
-    *type = FACT_U64;
-    *unit = "";
-    return !strcmp(name, "my-probe.overcommit_mode");
+    *type = FACT_F64;
+    *unit = "tasks";
+    return !strcmp(name, "my-probe.load_per_core");
 }
 
 static void expect_pass(const char *file)

@@ -11,6 +11,6 @@ export DTKB_PLUGIN_PATH=${plugin%/*}
 # A fault found (status 1) would be the machine's, not the plugin's.
 facts=$("$dtkb" probe @NAME@ --pack "$here/@NAME@.xml" --json) || [ $? -eq 1 ]
 case $facts in
-*'"@NAME@.overcommit_mode"'*) echo "the fact arrives" ;;
+*'"@NAME@.load_per_core"'*) echo "the fact arrives" ;;
 *) echo "the fact does not arrive: $facts" >&2; exit 1 ;;
 esac

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Looks at how the kernel promises memory, and says so as a fact; @NAME@.xml draws the conclusion."""
+"""Looks at how busy the machine is, and says so as a fact; @NAME@.xml draws the conclusion."""
 import json
 import os
 import sys
@@ -13,21 +13,22 @@ def say(**words):
 
 
 def describe():
-    say(plugin="@NAME@", version="0.1", licence="Apache-2.0", summary="memory promises of the kernel")
-    say(probe="@NAME@", summary="how the kernel promises memory", facts=["@NAME@.overcommit_mode"])
+    say(plugin="@NAME@", version="0.1", licence="Apache-2.0", summary="load of the machine")
+    say(probe="@NAME@", summary="how busy the machine is", facts=["@NAME@.load_per_core"])
 
 
 def run():
     # The root is a parameter: a test may hand over a recorded tree instead of /proc.
-    path = os.environ["DTKB_PROC_ROOT"] + "/sys/vm/overcommit_memory"
+    path = os.environ["DTKB_PROC_ROOT"] + "/loadavg"
     try:
         with open(path, encoding="ascii") as file:
-            say(fact="@NAME@.overcommit_mode", type="u64", value=int(file.read()), origin=path)
-    except (OSError, ValueError) as error:
+            load = float(file.read().split()[0])
+    except (OSError, ValueError, IndexError) as error:
         say(reason=f"{path}: {error}")
         say(result="unavailable")
-    else:
-        say(result="ok")
+        return
+    say(fact="@NAME@.load_per_core", type="f64", value=load / (os.cpu_count() or 1), unit="tasks", origin=path)
+    say(result="ok")
 
 
 if sys.argv[1] == "--describe":
