@@ -47,7 +47,7 @@ static bool find(const struct kit *kit, const char *program, struct command_resu
         if (folder && length > 0 && (size_t)length < sizeof result->path && is_program(result->path))
             return true;
     }
-    (void)snprintf(result->error, sizeof result->error, "there is no %s in PATH (%.900s)", program, path);
+    (void)snprintf(result->error, sizeof result->error, "there is no %s in PATH", program);
     return false;
 }
 
