@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "scan/document.h"
 #include "scan/scan_private.h"
 
 #define FILES_MAX 1000000
@@ -37,6 +38,7 @@ void scan_free(struct scan *scan)
     }
     free(scan->files);
     free((void *)scan->feeds);
+    flight_free(scan->flight);
     collect_free(&scan->collect);
     finder_close(&scan->finder);
     free(scan);
@@ -124,6 +126,40 @@ static dtkb_status read_stream(struct scan *scan, const char *name, int fd, cons
     return status == DTKB_OK ? feed_end(scan, file, err) : status;
 }
 
+static dtkb_status pass_over(struct scan *scan, const char *name, uint64_t bytes, struct err *err)
+{
+    uint32_t file;
+    dtkb_status status = scan_add_file(scan, name, &file, err);
+    if (status == DTKB_OK) {
+        scan->files[file].binary = true;
+        scan->files[file].bytes = bytes;
+    }
+    return status;
+}
+
+/* `first`: what was read from `fd` in order to see what it is. */
+static dtkb_status read_content(struct scan *scan, const char *name, int fd, const struct stat *st, const char *first, size_t length,
+                                struct err *err)
+{
+    /* Only from its beginning is a descriptor read as a file; a shell may hand over one that was read already. */
+    bool whole = S_ISREG(st->st_mode) && st->st_size > 0 && lseek(fd, 0, SEEK_CUR) == (off_t)length;
+    enum content content = sniff(first, length);
+    bool taken = false;
+    dtkb_status status = DTKB_OK;
+    if (whole && (content == CONTENT_PICKLE || (content == CONTENT_TEXT && document_may_be(first, length))))
+        status = document_read(scan, name, fd, content == CONTENT_PICKLE, &taken, err);
+    if (taken || status != DTKB_OK)
+        return status;
+    if (content == CONTENT_COMPRESSED)
+        return scan_archive(scan, name, fd, first, length, err);
+    if (content == CONTENT_PICKLE || content == CONTENT_BINARY)
+        return pass_over(scan, name, S_ISREG(st->st_mode) ? (uint64_t)st->st_size : length, err);
+    bool marked = length >= 3 && !memcmp(first, "\xef\xbb\xbf", 3);
+    if (whole && content == CONTENT_TEXT && !marked)
+        return scan_regular(scan, name, fd, (uint64_t)st->st_size, err);
+    return read_stream(scan, name, fd, first, length, err);
+}
+
 dtkb_status scan_fd(struct scan *scan, const char *name, int fd, struct err *err)
 {
     char first[SNIFF_BYTES];
@@ -141,29 +177,7 @@ dtkb_status scan_fd(struct scan *scan, const char *name, int fd, struct err *err
             break;
         length += (size_t)n;
     }
-    uint32_t file;
-    dtkb_status status;
-    switch (sniff(first, length)) {
-    case CONTENT_TEXT:
-        /* Only from its beginning is a descriptor read as a file; a shell may hand over one that was read already. */
-        if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == (off_t)length &&
-            memcmp(first, "\xef\xbb\xbf", length < 3 ? length : 3) != 0)
-            return scan_regular(scan, name, fd, (uint64_t)st.st_size, err);
-        return read_stream(scan, name, fd, first, length, err);
-    case CONTENT_UTF16:
-        return read_stream(scan, name, fd, first, length, err);
-    case CONTENT_COMPRESSED:
-        return scan_archive(scan, name, fd, first, length, err);
-    case CONTENT_PICKLE:
-    case CONTENT_BINARY:
-    default:
-        status = scan_add_file(scan, name, &file, err);
-        if (status == DTKB_OK) {
-            scan->files[file].binary = true;
-            scan->files[file].bytes = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : length;
-        }
-        return status;
-    }
+    return read_content(scan, name, fd, &st, first, length, err);
 }
 
 static bool ended_well(const struct findings *findings)
@@ -171,7 +185,7 @@ static bool ended_well(const struct findings *findings)
     bool trouble = false, good_exit = false;
     for (size_t i = 0; i < findings->evidence_count; i++) {
         const struct evidence *evidence = &findings->evidence[i];
-        if (evidence->kind == EV_SIGNAL || (evidence->kind == EV_EXIT && evidence->number != 0))
+        if (evidence->kind == EV_SIGNAL || evidence->kind == EV_DUMP || (evidence->kind == EV_EXIT && evidence->number != 0))
             return false;
         good_exit = good_exit || evidence->kind == EV_EXIT;
         trouble = trouble || evidence->kind == EV_EXCEPTION || evidence->kind == EV_ERROR_LINE;
@@ -207,6 +221,8 @@ dtkb_status scan_findings(struct scan *scan, struct findings *out, struct err *e
             status = feed_peek(scan, i, &collect, &findings.files[i].lines, err);
         findings.lines += findings.files[i].lines;
     }
+    if (status == DTKB_OK)
+        flight_conclude(scan->flight, &collect);
     if (status == DTKB_OK)
         status = collect_finish(&collect, &findings, err);
     collect_free(&collect);

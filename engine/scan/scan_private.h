@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "scan/flight.h"
 #include "scan/scan.h"
 #include "scan/stream.h"
 
@@ -27,8 +28,8 @@ struct scan {
     struct collect collect;
     struct input_file *files; /* names are malloc'ed */
     size_t file_count, file_capacity;
-    struct feed **feeds; /* by file; NULL for files that were read whole */
-    uint64_t total_read;
+    struct feed **feeds;   /* by file; NULL for files that were read whole */
+    struct flight *flight; /* NULL until a dump was read */
 };
 
 /* A new entry of files; `*file` is its index. */
