@@ -168,9 +168,14 @@ typedef struct dtkb_plugin_v1 {
 typedef const dtkb_plugin_v1 *(*dtkb_plugin_entry_v1_fn)(const dtkb_host_v1 *host, const char **why);
 
 #if defined(__GNUC__)
-#define DTKB_PLUGIN_EXPORT __attribute__((visibility("default")))
+#define DTKB_PLUGIN_VISIBLE __attribute__((visibility("default")))
 #else
-#define DTKB_PLUGIN_EXPORT
+#define DTKB_PLUGIN_VISIBLE
+#endif
+#ifdef __cplusplus
+#define DTKB_PLUGIN_EXPORT extern "C" DTKB_PLUGIN_VISIBLE
+#else
+#define DTKB_PLUGIN_EXPORT DTKB_PLUGIN_VISIBLE
 #endif
 
 /* Emits the entry symbol for a static dtkb_plugin_v1. */
