@@ -6,7 +6,7 @@ plugin=$1
 dtkb=${DTKB:-dtkb}
 export DTKB_PLUGIN_PATH=${plugin%/*}
 
-"$dtkb" kb check "$here/clocksource.xml"
+"$dtkb" kb check "$here/clocksource.xml" --json
 "$dtkb" plugin check "$plugin" --pack "$here/clocksource.xml"
 
 # The log alone makes the cause strong; the fact moves it up or down.

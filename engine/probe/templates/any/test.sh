@@ -6,7 +6,7 @@ plugin=${1:-$here/@FILE@}
 dtkb=${DTKB:-dtkb}
 export DTKB_PLUGIN_PATH=${plugin%/*}
 
-"$dtkb" kb check "$here/@NAME@.xml"
+"$dtkb" kb check "$here/@NAME@.xml" --json
 "$dtkb" plugin check "$plugin" --pack "$here/@NAME@.xml"
 # A fault found (status 1) would be the machine's, not the plugin's.
 facts=$("$dtkb" probe @NAME@ --pack "$here/@NAME@.xml" --json) || [ $? -eq 1 ]
