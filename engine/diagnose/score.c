@@ -209,8 +209,7 @@ static uint64_t last_progress(const struct findings *findings)
     return last;
 }
 
-/* The job's own word that it ended well: exit statuses, all of them 0. */
-static bool ended_well(const struct findings *findings)
+bool score_ended_well(const struct findings *findings)
 {
     bool told = false;
     for (size_t i = 0; i < findings->evidence_count; i++)
@@ -247,7 +246,7 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
     terms[TERM_VERSION] = version_term(candidate->cause, findings);
     if (!findings)
         return;
-    if (ended_well(findings))
+    if (score_ended_well(findings))
         terms[TERM_WENT_ON] = -SCORE_CLEAN_END;
     else if (candidate->last && last_progress(findings) > candidate->last)
         terms[TERM_WENT_ON] = -SCORE_WENT_ON;

@@ -105,6 +105,9 @@ struct candidates {
 /* Gathers candidates from findings and facts and scores them, trials included; each of the three may be NULL. */
 dtkb_status score_all(struct kb *kb, const struct findings *findings, const struct fact_set *facts, const struct trial_runs *trials,
                       struct candidates *out, struct err *err);
+/* The job's own word that it ended well: exit statuses, all of them 0. */
+bool score_ended_well(const struct findings *findings);
+
 void candidates_free(struct candidates *candidates);
 
 #endif
