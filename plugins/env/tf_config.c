@@ -1,5 +1,6 @@
 /* TF_CONFIG: a JSON object {"cluster": {JOB: [HOST:PORT...]}, "task": {"type": JOB, "index": N}}, the same cluster on each host. */
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
