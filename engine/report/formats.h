@@ -17,6 +17,7 @@ dtkb_status render_text_causes(const json_t *document, const struct render_optio
 dtkb_status render_text_stats(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_text_taxonomy(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_text_kb_info(const json_t *document, const struct render_options *options, struct buf *out);
+dtkb_status render_text_check(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_markdown(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_sarif(const json_t *document, const struct render_options *options, struct buf *out);
 dtkb_status render_junit(const json_t *document, const struct render_options *options, struct buf *out);

@@ -185,6 +185,6 @@ void page_remedies(struct page *page, const json_t *list)
         if (*get_string(remedy, "command"))
             page_code(page, 7, get_string(remedy, "command"));
         if (*get_string(remedy, "check"))
-            page_text(page, 7, "", STYLE_DIM, get_string(remedy, "check"));
+            page_text(page, 9, "> ", STYLE_DIM, get_string(remedy, "check"));
     }
 }

@@ -37,6 +37,7 @@ static const struct {
     {"dtkb.stats/1", DTKB_FORMAT_TEXT, render_text_stats},
     {"dtkb.taxonomy/1", DTKB_FORMAT_TEXT, render_text_taxonomy},
     {"dtkb.kb-info/1", DTKB_FORMAT_TEXT, render_text_kb_info},
+    {"dtkb.check/1", DTKB_FORMAT_TEXT, render_text_check},
     {"dtkb.report/1", DTKB_FORMAT_MARKDOWN, render_markdown},
     {"dtkb.report/1", DTKB_FORMAT_SARIF, render_sarif},
     {"dtkb.report/1", DTKB_FORMAT_JUNIT, render_junit},

@@ -108,6 +108,45 @@ dtkb_status render_text_kb_info(const json_t *info, const struct render_options 
     return out->failed ? DTKB_E_NOMEM : DTKB_OK;
 }
 
+/* Compiler style, so that an editor jumps to the place; errors first. */
+static void write_complaints(struct page *page, const json_t *list, const char *severity, size_t limit)
+{
+    size_t i, shown = 0;
+    const json_t *complaint;
+    struct buf line = {0};
+    json_array_foreach(list, i, complaint)
+    {
+        if (strcmp(get_string(complaint, "severity"), severity) != 0 || shown++ >= limit)
+            continue;
+        buf_clear(&line);
+        buf_addf(&line, "%s:%lld: %s: ", get_string(complaint, "file"), get_integer(complaint, "line"), severity);
+        if (*get_string(complaint, "cause"))
+            buf_addf(&line, "%s%s%s: ", get_string(complaint, "cause"), *get_string(complaint, "signature") ? "/" : "",
+                     get_string(complaint, "signature"));
+        buf_adds(&line, get_string(complaint, "message"));
+        page_text(page, 0, "", STYLE_PLAIN, buf_text(&line));
+    }
+    buf_free(&line);
+    if (shown > limit) {
+        char more[64];
+        (void)snprintf(more, sizeof more, "and %zu more %ss (--json shows all)", shown - limit, severity);
+        page_text(page, 0, "", STYLE_DIM, more);
+    }
+}
+
+dtkb_status render_text_check(const json_t *document, const struct render_options *options, struct buf *out)
+{
+    struct page page = page_begin(out, options);
+    const json_t *list = get_list(document, "findings");
+    struct buf line = {0};
+    write_complaints(&page, list, "error", 200);
+    write_complaints(&page, list, "warning", 20);
+    buf_addf(&line, "%lld errors, %lld warnings", get_integer(document, "errors"), get_integer(document, "warnings"));
+    page_text(&page, 0, "", get_integer(document, "errors") ? STYLE_BAD : STYLE_GOOD, buf_text(&line));
+    buf_free(&line);
+    return out->failed ? DTKB_E_NOMEM : DTKB_OK;
+}
+
 dtkb_status render_text_causes(const json_t *document, const struct render_options *options, struct buf *out)
 {
     struct page page = page_begin(out, options);
