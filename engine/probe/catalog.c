@@ -190,8 +190,6 @@ static void judge(struct job *job)
         set_state(catalog, plugin, PLUGIN_UNLOADABLE, "there was no time to ask it what it is");
         break;
     }
-    if (plugin->state != PLUGIN_GOOD && !plugin->name)
-        plugin->probe_count = 0;
     buf_free(&job->output);
 }
 
@@ -253,6 +251,19 @@ static void find_clashes(struct catalog *catalog)
 
 /* ---- all of it ---- */
 
+/* One that never said what it is goes by its file's name: libdtkb-probe-NAME.so, dtkb-probe-NAME.py. */
+static void name_the_nameless(struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++) {
+        struct plugin *plugin = &catalog->plugins[i];
+        const char *file = strrchr(plugin->path, '/'), *name = file ? strstr(file, "dtkb-probe-") : NULL;
+        if (plugin->name || !name)
+            continue;
+        name += strlen("dtkb-probe-");
+        plugin->name = arena_strndup(&catalog->arena, name, strcspn(name, "."));
+    }
+}
+
 dtkb_status catalog_load(const struct probe_options *options, struct catalog *out, struct err *err)
 {
     struct catalog catalog = {0};
@@ -270,6 +281,7 @@ dtkb_status catalog_load(const struct probe_options *options, struct catalog *ou
         return status;
     }
     find_clashes(&catalog);
+    name_the_nameless(&catalog);
     *out = catalog;
     return DTKB_OK;
 }
