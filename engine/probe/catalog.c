@@ -22,11 +22,8 @@
 
 const char *plugin_state_name(enum plugin_state state)
 {
-    static const char *const names[] = {[PLUGIN_GOOD] = "loadable",
-                                        [PLUGIN_UNTRUSTED] = "untrusted",
-                                        [PLUGIN_UNLOADABLE] = "unloadable",
-                                        [PLUGIN_REFUSED] = "refused",
-                                        [PLUGIN_CLASH] = "clash"};
+    static const char *const names[] = {[PLUGIN_GOOD] = "loadable",   [PLUGIN_UNTRUSTED] = "untrusted", [PLUGIN_UNLOADABLE] = "unloadable",
+                                        [PLUGIN_REFUSED] = "refused", [PLUGIN_CLASH] = "clash",         [PLUGIN_LEFT_OUT] = "left-out"};
     return names[state];
 }
 
@@ -87,7 +84,20 @@ static bool ends_with(const char *text, const char *ending)
 
 static int is_candidate(const struct dirent *entry)
 {
-    return (!strncmp(entry->d_name, "libdtkb-probe-", 14) && ends_with(entry->d_name, ".so")) || !strncmp(entry->d_name, "dtkb-probe-", 11);
+    bool object = ends_with(entry->d_name, ".so") || ends_with(entry->d_name, ".left-out");
+    return (!strncmp(entry->d_name, "libdtkb-probe-", 14) && object) || !strncmp(entry->d_name, "dtkb-probe-", 11);
+}
+
+/* libdtkb-probe-NAME.left-out: its first line says why this build has no such plugin. */
+static void read_note(struct catalog *catalog, struct plugin *plugin)
+{
+    char line[512] = "";
+    FILE *note = fopen(plugin->path, "re");
+    if (note && !fgets(line, sizeof line, note))
+        line[0] = '\0';
+    if (note)
+        (void)fclose(note);
+    set_state(catalog, plugin, PLUGIN_LEFT_OUT, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
 /* Adds one file of a directory; one that is seen already (a symbolic link to an earlier one) is left out. */
@@ -112,6 +122,8 @@ static dtkb_status add_file(struct catalog *catalog, const char *folder, const c
         catalog->count--; /* a folder that happens to be named so */
     else if (plugin && !places_trusted(real, why, sizeof why))
         set_state(catalog, plugin, PLUGIN_UNTRUSTED, "%s", why);
+    else if (plugin && ends_with(name, ".left-out"))
+        read_note(catalog, plugin);
     else if (plugin && kind == PLUGIN_PROGRAM && access(real, X_OK) != 0)
         set_state(catalog, plugin, PLUGIN_UNLOADABLE, "it is not executable: chmod +x %s", real);
     free(real);
