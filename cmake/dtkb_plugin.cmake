@@ -12,3 +12,11 @@ function(dtkb_add_plugin name)
   add_custom_command(TARGET ${target} POST_BUILD COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
   install(TARGETS ${target} LIBRARY DESTINATION ${dtkb_PLUGIN_INSTALL_DIR})
 endfunction()
+
+# dtkb_plugin_left_out(NAME REASON): a line beside the plugins that `dtkb plugin list` shows.
+function(dtkb_plugin_left_out name reason)
+  set(note ${dtkb_PLUGIN_BUILD_DIR}/libdtkb-probe-${name}.left-out)
+  file(WRITE ${note} "${reason}\n")
+  install(FILES ${note} DESTINATION ${dtkb_PLUGIN_INSTALL_DIR})
+  message(STATUS "plugin ${name} is left out: ${reason}")
+endfunction()
