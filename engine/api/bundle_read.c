@@ -100,7 +100,7 @@ static dtkb_status read_evidence(const struct reader *reader, const json_t *obje
 {
     struct arena *arena = &reader->findings->arena;
     const json_t *time = json_object_get(object, "time"), *source = json_object_get(object, "source");
-    bool sane = in_range(object, "kind", EV_SIGNATURE, EV_DUMP) && in_range(object, "role", ROLE_UNKNOWN, ROLE_TEARDOWN) &&
+    bool sane = in_range(object, "kind", EV_SIGNATURE, EV_TEXT) && in_range(object, "role", ROLE_UNKNOWN, ROLE_TEARDOWN) &&
                 in_range(object, "rank", RANK_UNKNOWN, INT32_MAX) &&
                 in_range(object, "file", 0, (json_int_t)reader->findings->file_count - 1) && in_range(object, "line", 0, INT64_MAX) &&
                 in_range(object, "sequence", 0, INT64_MAX) && in_range(object, "count", 0, INT64_MAX) &&

@@ -131,6 +131,12 @@ dtkb_status diagnosis_judge(struct dtkb_diagnosis *diagnosis, json_t **report, s
     dtkb_status status = diagnosis_findings(diagnosis, &findings, err);
     if (status != DTKB_OK)
         return status;
+    if (diagnosis->fed && !diagnosis->bundled && !findings.bytes) {
+        status = err_set(err, DTKB_E_FORMAT, "%s is empty: there is nothing to diagnose",
+                         findings.file_count ? findings.files[0].name : "the input");
+        findings_free(&findings);
+        return status;
+    }
     struct diagnose_input input = {
         .findings = diagnosis->fed || findings.evidence_count ? &findings : NULL,
         .facts = diagnosis->facts.count ? &diagnosis->facts : NULL,

@@ -75,7 +75,8 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
 dtkb_status diagnose(struct kb *kb, const struct diagnose_input *input, json_t **report, struct err *err)
 {
     struct judgement judgement = {0};
-    dtkb_status status = score_all(kb, input->findings, input->facts, input->trials, &judgement.candidates, err);
+    struct score_input evidence = {input->findings, input->facts, input->probes, input->trials};
+    dtkb_status status = score_all(kb, &evidence, &judgement.candidates, err);
     if (status == DTKB_OK && input->findings) {
         const struct candidates *candidates = &judgement.candidates;
         bool sure = candidates->count && candidates->list[0].confidence >= CONFIDENCE_CONVINCING;

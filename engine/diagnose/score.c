@@ -141,16 +141,29 @@ static dtkb_status judge_by_facts(struct kb *kb, struct candidate *candidate, co
     return DTKB_OK;
 }
 
-/* Without a log, facts alone bring up the causes they confirm. */
-static dtkb_status gather_from_facts(struct kb *kb, const struct fact_set *facts, struct candidates *out, struct err *err)
+/* Did the probe that told this fact find a fault, or nothing to look at? Only then does the fact alone accuse anybody: a machine without a
+ * GPU, or with a small /dev/shm, is no fault as long as nothing fails. */
+static bool is_accusing(const struct fact *fact, const struct probe_results *probes)
+{
+    for (size_t i = 0; fact && probes && i < probes->count; i++) {
+        const struct probe_result *result = &probes->results[i];
+        if (!strcmp(result->plugin, fact->plugin) && (result->status == PROBE_FAULT || result->status == PROBE_UNAVAILABLE))
+            return true;
+    }
+    return false;
+}
+
+/* Without a log, the facts of probes that found something bring up the causes they confirm. */
+static dtkb_status gather_from_facts(struct kb *kb, const struct score_input *input, struct candidates *out, struct err *err)
 {
     size_t count = kb_cause_count(kb);
     for (uint32_t i = 0; i < count; i++) {
         const struct cause *cause;
+        const struct fact *fact = NULL;
         dtkb_status status = kb_cause(kb, i, &cause, err);
         if (status != DTKB_OK)
             return status;
-        if (!cause->confirm || condition_test(cause->confirm, facts, NULL) != TRUTH_YES)
+        if (!cause->confirm || condition_test(cause->confirm, input->facts, &fact) != TRUTH_YES || !is_accusing(fact, input->probes))
             continue;
         struct candidate *candidate = candidate_of(out, cause);
         if (!candidate)
@@ -209,8 +222,7 @@ static uint64_t last_progress(const struct findings *findings)
     return last;
 }
 
-/* The job's own word that it ended well: exit statuses, all of them 0. */
-static bool ended_well(const struct findings *findings)
+bool score_ended_well(const struct findings *findings)
 {
     bool told = false;
     for (size_t i = 0; i < findings->evidence_count; i++)
@@ -247,7 +259,7 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
     terms[TERM_VERSION] = version_term(candidate->cause, findings);
     if (!findings)
         return;
-    if (ended_well(findings))
+    if (score_ended_well(findings))
         terms[TERM_WENT_ON] = -SCORE_CLEAN_END;
     else if (candidate->last && last_progress(findings) > candidate->last)
         terms[TERM_WENT_ON] = -SCORE_WENT_ON;
@@ -313,20 +325,20 @@ static void sum_up(struct candidates *candidates)
     }
 }
 
-dtkb_status score_all(struct kb *kb, const struct findings *findings, const struct fact_set *facts, const struct trial_runs *trials,
-                      struct candidates *out, struct err *err)
+dtkb_status score_all(struct kb *kb, const struct score_input *input, struct candidates *out, struct err *err)
 {
+    const struct findings *findings = input->findings;
     dtkb_status status = DTKB_OK;
     if (findings)
         status = gather_from_log(kb, findings, out, err);
-    if (status == DTKB_OK && facts && !(findings && findings->evidence_count))
-        status = gather_from_facts(kb, facts, out, err);
+    if (status == DTKB_OK && input->facts && !(findings && findings->evidence_count))
+        status = gather_from_facts(kb, input, out, err);
     bool initiating = false;
     for (size_t i = 0; i < out->count; i++)
         initiating = initiating || out->list[i].initiating;
     for (size_t i = 0; status == DTKB_OK && i < out->count; i++) {
-        status = judge_by_facts(kb, &out->list[i], facts, err);
-        judge_by_trials(&out->list[i], trials);
+        status = judge_by_facts(kb, &out->list[i], input->facts, err);
+        judge_by_trials(&out->list[i], input->trials);
         if (status == DTKB_OK)
             fill_terms(kb, findings, &out->list[i], initiating);
     }

@@ -1,8 +1,8 @@
 /*
  * The scoring model: one place, one sum.
  *
- * A candidate is a cause with at least one `for` signature in the log (or, without a log, one whose confirming facts hold). Its score is a
- * sum of log-odds terms; --explain-scores prints each of them.
+ * A candidate is a cause with at least one `for` signature in the log (or, without a log, one confirmed by a fact of a probe that found a
+ * fault). Its score is a sum of log-odds terms; --explain-scores prints each of them.
  *
  *   signatures    ln(p / (1-p)) with p = 1 - prod(1 - p_i) over the distinct `for` signatures found: weak 0.20, moderate 0.50,
  *                 strong 0.80, proof 0.95 (what kb/README.md promises of each strength)
@@ -102,9 +102,20 @@ struct candidates {
     size_t count, capacity;
 };
 
-/* Gathers candidates from findings and facts and scores them, trials included; each of the three may be NULL. */
-dtkb_status score_all(struct kb *kb, const struct findings *findings, const struct fact_set *facts, const struct trial_runs *trials,
-                      struct candidates *out, struct err *err);
+/* What there is to judge by; each may be NULL. */
+struct score_input {
+    const struct findings *findings;
+    const struct fact_set *facts;
+    const struct probe_results *probes;
+    const struct trial_runs *trials;
+};
+
+/* Gathers candidates and scores them. */
+dtkb_status score_all(struct kb *kb, const struct score_input *input, struct candidates *out, struct err *err);
+
+/* The job's own word that it ended well: exit statuses, all of them 0. */
+bool score_ended_well(const struct findings *findings);
+
 void candidates_free(struct candidates *candidates);
 
 #endif

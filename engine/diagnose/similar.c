@@ -10,19 +10,27 @@
 #define QUERY_MAX 2000
 #define VOTERS 10
 
-/* The log's own words of what went wrong: exceptions first, then lines that signatures matched, then other error lines. */
+static void add_kind(const struct findings *findings, enum evidence_kind kind, struct buf *out)
+{
+    for (size_t i = 0; i < findings->evidence_count && out->length < QUERY_MAX; i++) {
+        const struct evidence *evidence = &findings->evidence[i];
+        if (evidence->kind != kind || evidence->role == ROLE_TEARDOWN || !evidence->text)
+            continue;
+        size_t length = strlen(evidence->text);
+        buf_add(out, evidence->text, length < 400 ? length : 400);
+        buf_addc(out, '\n');
+    }
+}
+
+/* The log's own words of what went wrong: exceptions first, then lines that signatures matched, then other error lines. A log that
+ * complains of nothing (a hang, a slow run) is searched for by how it begins. */
 static void query_text(const struct findings *findings, struct buf *out)
 {
-    static const enum evidence_kind order[] = {EV_EXCEPTION, EV_SIGNATURE, EV_ERROR_LINE};
-    for (size_t k = 0; k < sizeof order / sizeof *order; k++)
-        for (size_t i = 0; i < findings->evidence_count && out->length < QUERY_MAX; i++) {
-            const struct evidence *evidence = &findings->evidence[i];
-            if (evidence->kind != order[k] || evidence->role == ROLE_TEARDOWN || !evidence->text)
-                continue;
-            size_t length = strlen(evidence->text);
-            buf_add(out, evidence->text, length < 400 ? length : 400);
-            buf_addc(out, '\n');
-        }
+    add_kind(findings, EV_EXCEPTION, out);
+    add_kind(findings, EV_SIGNATURE, out);
+    add_kind(findings, EV_ERROR_LINE, out);
+    if (!out->length)
+        add_kind(findings, EV_TEXT, out);
 }
 
 static int by_weight(const void *left, const void *right)

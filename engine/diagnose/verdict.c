@@ -25,6 +25,15 @@ static bool any_error_line(const struct findings *findings)
     return false;
 }
 
+/* Training seen to go on: steps, epochs, losses. */
+static bool any_progress(const struct findings *findings)
+{
+    for (size_t i = 0; i < findings->evidence_count; i++)
+        if (findings->evidence[i].kind == EV_PROGRESS)
+            return true;
+    return false;
+}
+
 static bool any_probe_fault(const struct probe_results *probes)
 {
     for (size_t i = 0; probes && i < probes->count; i++)
@@ -37,11 +46,13 @@ const char *verdict_decide(const struct findings *findings, const struct candida
 {
     if ((candidates->count && candidates->list[0].confidence >= CONFIDENCE_CONVINCING) || any_probe_fault(probes))
         return "fault";
-    if (!findings || findings->clean_end)
+    if (!findings || score_ended_well(findings))
         return "no-fault";
     if (findings->training_log && any_died(findings))
         return "fault";
-    return any_error_line(findings) || candidates->count ? "unknown" : "no-fault";
+    if (any_error_line(findings) || (candidates->count && candidates->list[0].confidence >= CONFIDENCE_SHOWN))
+        return "unknown";
+    return findings->training_log && !any_progress(findings) ? "unknown" : "no-fault";
 }
 
 /* How much a piece of evidence tells of where it began: the root cause's own lines before anybody's exit status. */

@@ -108,8 +108,13 @@ static void judge_crossing(struct check *check, const struct entry *firing, cons
     const char *sample = sample_at(other, line, &owner);
     if (!sample || firing->cause == other)
         return;
+    /* A generic card and a weak sign promise nothing; and two cards of one kind may share a line. */
+    bool same_symptom = !strcmp(firing->cause->cause.symptom, other->cause.symptom);
+    if (firing->cause->cause.generic || firing->source->signature.strength == SIG_WEAK ||
+        (same_symptom && !strcmp(firing->cause->cause.fix, other->cause.fix)))
+        return;
     struct entry sampled = {pack, other, owner};
-    bool mild = is_mild(firing) || is_mild(&sampled);
+    bool mild = same_symptom || is_mild(firing) || is_mild(&sampled);
     check_complain(check, mild ? CHECK_WARNING : CHECK_ERROR, place_of(firing), "fires on a sample of %s/%s: %s", other->cause.id,
                    owner->signature.id, sample);
 }

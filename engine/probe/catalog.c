@@ -22,11 +22,8 @@
 
 const char *plugin_state_name(enum plugin_state state)
 {
-    static const char *const names[] = {[PLUGIN_GOOD] = "loadable",
-                                        [PLUGIN_UNTRUSTED] = "untrusted",
-                                        [PLUGIN_UNLOADABLE] = "unloadable",
-                                        [PLUGIN_REFUSED] = "refused",
-                                        [PLUGIN_CLASH] = "clash"};
+    static const char *const names[] = {[PLUGIN_GOOD] = "loadable",   [PLUGIN_UNTRUSTED] = "untrusted", [PLUGIN_UNLOADABLE] = "unloadable",
+                                        [PLUGIN_REFUSED] = "refused", [PLUGIN_CLASH] = "clash",         [PLUGIN_LEFT_OUT] = "left-out"};
     return names[state];
 }
 
@@ -87,7 +84,20 @@ static bool ends_with(const char *text, const char *ending)
 
 static int is_candidate(const struct dirent *entry)
 {
-    return (!strncmp(entry->d_name, "libdtkb-probe-", 14) && ends_with(entry->d_name, ".so")) || !strncmp(entry->d_name, "dtkb-probe-", 11);
+    bool object = ends_with(entry->d_name, ".so") || ends_with(entry->d_name, ".left-out");
+    return (!strncmp(entry->d_name, "libdtkb-probe-", 14) && object) || !strncmp(entry->d_name, "dtkb-probe-", 11);
+}
+
+/* libdtkb-probe-NAME.left-out: its first line says why this build has no such plugin. */
+static void read_note(struct catalog *catalog, struct plugin *plugin)
+{
+    char line[512] = "";
+    FILE *note = fopen(plugin->path, "re");
+    if (note && !fgets(line, sizeof line, note))
+        line[0] = '\0';
+    if (note)
+        (void)fclose(note);
+    set_state(catalog, plugin, PLUGIN_LEFT_OUT, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
 /* Adds one file of a directory; one that is seen already (a symbolic link to an earlier one) is left out. */
@@ -112,6 +122,8 @@ static dtkb_status add_file(struct catalog *catalog, const char *folder, const c
         catalog->count--; /* a folder that happens to be named so */
     else if (plugin && !places_trusted(real, why, sizeof why))
         set_state(catalog, plugin, PLUGIN_UNTRUSTED, "%s", why);
+    else if (plugin && ends_with(name, ".left-out"))
+        read_note(catalog, plugin);
     else if (plugin && kind == PLUGIN_PROGRAM && access(real, X_OK) != 0)
         set_state(catalog, plugin, PLUGIN_UNLOADABLE, "it is not executable: chmod +x %s", real);
     free(real);
@@ -190,8 +202,6 @@ static void judge(struct job *job)
         set_state(catalog, plugin, PLUGIN_UNLOADABLE, "there was no time to ask it what it is");
         break;
     }
-    if (plugin->state != PLUGIN_GOOD && !plugin->name)
-        plugin->probe_count = 0;
     buf_free(&job->output);
 }
 
@@ -253,6 +263,19 @@ static void find_clashes(struct catalog *catalog)
 
 /* ---- all of it ---- */
 
+/* One that never said what it is goes by its file's name: libdtkb-probe-NAME.so, dtkb-probe-NAME.py. */
+static void name_the_nameless(struct catalog *catalog)
+{
+    for (size_t i = 0; i < catalog->count; i++) {
+        struct plugin *plugin = &catalog->plugins[i];
+        const char *file = strrchr(plugin->path, '/'), *name = file ? strstr(file, "dtkb-probe-") : NULL;
+        if (plugin->name || !name)
+            continue;
+        name += strlen("dtkb-probe-");
+        plugin->name = arena_strndup(&catalog->arena, name, strcspn(name, "."));
+    }
+}
+
 dtkb_status catalog_load(const struct probe_options *options, struct catalog *out, struct err *err)
 {
     struct catalog catalog = {0};
@@ -270,6 +293,7 @@ dtkb_status catalog_load(const struct probe_options *options, struct catalog *ou
         return status;
     }
     find_clashes(&catalog);
+    name_the_nameless(&catalog);
     *out = catalog;
     return DTKB_OK;
 }

@@ -14,7 +14,8 @@ enum plugin_state {
     PLUGIN_UNTRUSTED,  /* somebody else could have written it */
     PLUGIN_UNLOADABLE, /* it does not load, crashes or hangs when asked what it is */
     PLUGIN_REFUSED,    /* what it says of itself breaks the contract */
-    PLUGIN_CLASH       /* an earlier one has its name or one of its probes' */
+    PLUGIN_CLASH,      /* an earlier one has its name or one of its probes' */
+    PLUGIN_LEFT_OUT    /* this build of dtkb lacks it; a note lies in its place */
 };
 const char *plugin_state_name(enum plugin_state state); /* "loadable", "untrusted", ... */
 

@@ -191,11 +191,27 @@ static void judge_result(struct check *check, const struct check_run *run)
         find(check, CLAUSE_RESULT, FAIL, "probe '%s' gave no reason for its result", run->probe->name);
 }
 
+/* A '*' at the end of a declaration stands for any rest, elsewhere for one part. */
 static bool is_declared(const struct plugin_probe *probe, const char *name)
 {
-    for (size_t i = 0; i < probe->fact_count; i++)
-        if (fact_name_matches(probe->facts[i], name))
+    for (size_t i = 0; i < probe->fact_count; i++) {
+        const char *pattern = probe->facts[i];
+        size_t length = strlen(pattern);
+        char start[DTKB_FACT_NAME_MAX + 1];
+        if (fact_name_matches(pattern, name))
             return true;
+        if (length < 2 || strcmp(pattern + length - 2, ".*") != 0)
+            continue;
+        /* Compare as many parts as the pattern has. */
+        const char *end = name;
+        for (const char *dot = pattern; end && (dot = strchr(dot, '.')) != NULL; dot++)
+            end = (end = strchr(end, '.')) ? end + 1 : NULL;
+        if (!end)
+            continue;
+        (void)snprintf(start, sizeof start, "%.*s*", (int)(end - name), name);
+        if (fact_name_matches(pattern, start))
+            return true;
+    }
     return false;
 }
 

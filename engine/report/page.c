@@ -1,7 +1,10 @@
 #include "report/page.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "report/access.h"
 
 static const char *const style_codes[] = {
     [STYLE_PLAIN] = "",          [STYLE_BOLD] = "\033[1m",    [STYLE_DIM] = "\033[2m",   [STYLE_BAD] = "\033[1;31m",
@@ -168,4 +171,20 @@ void page_line(struct page *page, unsigned indent, enum style style, const char 
         buf_adds(page->out, "...");
     style_off(page, style);
     page_blank(page);
+}
+
+void page_remedies(struct page *page, const json_t *list)
+{
+    size_t i;
+    const json_t *remedy;
+    json_array_foreach(list, i, remedy)
+    {
+        char bullet[24];
+        (void)snprintf(bullet, sizeof bullet, "%zu. ", i + 1);
+        page_text(page, 5, bullet, STYLE_PLAIN, get_string(remedy, "text"));
+        if (*get_string(remedy, "command"))
+            page_code(page, 7, get_string(remedy, "command"));
+        if (*get_string(remedy, "check"))
+            page_text(page, 9, "> ", STYLE_DIM, get_string(remedy, "check"));
+    }
 }

@@ -26,6 +26,9 @@ void page_code(struct page *page, unsigned indent, const char *text);
 void page_line(struct page *page, unsigned indent, enum style style, const char *text);
 void page_blank(struct page *page);
 
+/* Numbered remedies: text, command to copy, how to check. */
+void page_remedies(struct page *page, const json_t *list);
+
 /* Columns of UTF-8 text (one per code point; wide scripts count two). */
 unsigned page_columns(const char *text, size_t length);
 

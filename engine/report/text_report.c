@@ -59,22 +59,6 @@ static void write_evidence(struct page *page, const json_t *list)
     buf_free(&line);
 }
 
-static void write_remedies(struct page *page, const json_t *list)
-{
-    size_t i;
-    const json_t *remedy;
-    json_array_foreach(list, i, remedy)
-    {
-        char bullet[24];
-        (void)snprintf(bullet, sizeof bullet, "%zu. ", i + 1);
-        page_text(page, 5, bullet, STYLE_PLAIN, get_string(remedy, "text"));
-        if (*get_string(remedy, "command"))
-            page_code(page, 7, get_string(remedy, "command"));
-        if (*get_string(remedy, "check"))
-            page_text(page, 7, "", STYLE_DIM, get_string(remedy, "check"));
-    }
-}
-
 static void write_other_causes(struct page *page, const json_t *causes)
 {
     size_t i;
@@ -209,7 +193,7 @@ dtkb_status render_text_report(const json_t *report, const struct render_options
         page_blank(&page);
         page_text(&page, 2, "", STYLE_PLAIN, get_string(first, "explanation"));
         page_heading(&page, "What to do");
-        write_remedies(&page, json_object_get(first, "remedies"));
+        page_remedies(&page, json_object_get(first, "remedies"));
     }
     write_other_causes(&page, causes);
     write_similar(&page, json_object_get(report, "similar"));

@@ -151,6 +151,8 @@ void collect_add(struct collect *collect, const struct evidence *evidence, uint6
     collect->table[slot] = (uint32_t)++collect->count;
     if (evidence->kind == EV_ERROR_LINE)
         collect->error_lines++;
+    else if (evidence->kind == EV_TEXT)
+        collect->text_lines++;
     else if (evidence->kind == EV_SIGNATURE)
         collect->per_signature[evidence->signature]++;
 }

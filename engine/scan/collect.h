@@ -8,6 +8,7 @@
 #define EVIDENCE_MAX 4096
 #define PER_SIGNATURE_MAX 64 /* ranks told apart */
 #define ERROR_LINES_MAX 40
+#define TEXT_LINES_MAX 30
 #define VERSIONS_MAX 128
 #define FIELD_MAX 512 /* bytes of one field's value */
 #define PROGRESS_TEXT 240
@@ -28,7 +29,7 @@ struct collect {
     size_t table_mask;
     uint16_t *per_signature; /* distinct ranks, grown on demand */
     size_t per_signature_count;
-    size_t error_lines;
+    size_t error_lines, text_lines;
     struct progress *progress;
     size_t progress_count;
     struct detected_version versions[VERSIONS_MAX];

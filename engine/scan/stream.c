@@ -225,6 +225,11 @@ static void read_line(struct stream *stream, struct collect *collect, const char
         evidence.rank = place.rank;
         collect_add(collect, &evidence, text_key(line->text, line->length));
     }
+    if (!taken && !died && !id_count && collect->text_lines < TEXT_LINES_MAX && line->length >= 8) {
+        struct evidence evidence = evidence_at(stream, &place, EV_TEXT);
+        evidence.rank = place.rank;
+        collect_add(collect, &evidence, text_key(line->text, line->length));
+    }
     if (!id_count || kinds & (ANCHOR_VERSION | ANCHOR_WORLD) || watched || !collect->training_log)
         read_surroundings(collect, line, &place);
     if (!taken && !died && is_progress(line->text)) {

@@ -4,10 +4,10 @@ load common
 @test "stats are the study's" {
     run "$DTKB" stats --json
     expect_status 0
-    [ "$(field .issues)" = 1131 ]
-    [ "$(field .faults)" = 637 ]
-    [ "$(field .how_to)" = 494 ]
-    [ "$(field .threads)" = 1070 ]
+    [ "$(field .totals.issues)" = 1131 ]
+    [ "$(field .totals.faults)" = 637 ]
+    [ "$(field .totals.how_to)" = 494 ]
+    [ "$(field .totals.threads)" = 1070 ]
     [ "$(field '.symptoms | length')" = 30 ]
     [ "$(field '[.symptoms[].count] | add')" = 637 ]
     [ "$(field '.symptoms[] | select(.id == "training-evaluation/hang").count')" = 44 ]
@@ -19,7 +19,7 @@ load common
 @test "a search finds the thread" {
     run "$DTKB" search --json "libcudart cannot open shared object"
     expect_status 0
-    [[ " $(field '[.results[:3][].url] | join(" ")') " == *"horovod/issues/1370 "* ]]
+    [[ " $(field '[.hits[:3][].url] | join(" ")') " == *"horovod/issues/1370 "* ]]
 }
 
 @test "any text is a valid query" {
@@ -36,7 +36,7 @@ load common
 @test "filters narrow, and one that matches nothing is an error" {
     run "$DTKB" search --json --framework pytorch --kind fault hang
     expect_status 0
-    [ "$(field '[.results[] | select(.framework != "pytorch")] | length')" -eq 0 ]
+    [ "$(field '[.hits[] | select(.framework != "pytorch")] | length')" -eq 0 ]
     run "$DTKB" search --framework nosuch hang
     expect_status 2
     one_line_error nosuch
@@ -75,7 +75,7 @@ load common
     for verb in stats taxonomy "kb info" "search hang" "show horovod-1370"; do
         run "$DTKB" $verb
         expect_status 0
-        [ "${#lines[@]}" -gt 3 ]
+        [ "${#lines[@]}" -ge 2 ]
         [[ "$output" != "{"* ]]
     done
 }

@@ -66,7 +66,7 @@ load common
 
 @test "a grandchild that keeps the pipe open does not hold us up" {
     start=$SECONDS
-    run "$DTKB" run --probe none -- sh -c 'sleep 30 & echo done'
+    run "$DTKB" run --probe none -- sh -c 'sleep 30 3>&- & echo done'
     expect_status 0
     [ $((SECONDS - start)) -lt 5 ]
 }

@@ -40,7 +40,7 @@ python() { PYTHONPATH=$ROOT/tools/python PYTHONDONTWRITEBYTECODE=1 DTKB_LIBRARY=
 import sys, dtkb
 report = dtkb.diagnose(open(sys.argv[1]).read())
 assert report["verdict"] == "fault", report["verdict"]
-assert dtkb.search("libcudart", limit=2)["results"], "nothing found"
+assert dtkb.search("libcudart", limit=2)["hits"], "nothing found"
 assert "What to do" in dtkb.Engine().diagnose(path=sys.argv[1], form="text")
 try:
     dtkb.show("nosuch")

@@ -105,7 +105,7 @@ PROBE(crashing)
 
 #endif
 
-static const char *const up[] = {"double.up", "double.item.*.up", NULL};
+static const char *const up[] = {"double.up", "double.item.*", NULL};
 #define ENTRY(function)                                                                            \
     {                                                                                              \
         DTKB_PROBE_V1_INIT, .name = #function, .summary = "a double", .facts = up, .run = function \

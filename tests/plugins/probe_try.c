@@ -1,13 +1,12 @@
 /* probe-try [--plugins DIR] [--proc DIR] [--sys DIR] [--dev DIR] [--env NAME=VALUE]... [--set KEY=VALUE]... [--timeout S] [NAME...]
  * Runs probes and prints what they said; without names every passive one. With --env the job's environment holds those variables only. */
-#include <libxml/parser.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fact.h"
 #include "probe/probe.h"
-#include "probe/vocabulary.h"
+#include "facts_xml.h"
 
 struct words {
     const char *items[256];
@@ -18,28 +17,6 @@ static void push(struct words *words, const char *word)
 {
     if (words->count + 1 < sizeof words->items / sizeof *words->items)
         words->items[words->count++] = word;
-}
-
-static bool defined(void *context, const char *name, enum fact_type *type, const char **unit)
-{
-    static char kept[64];
-    const xmlNode *node = xmlDocGetRootElement(context)->children;
-    for (; node; node = node->next) {
-        xmlChar *pattern = node->type == XML_ELEMENT_NODE ? xmlGetProp(node, BAD_CAST "name") : NULL;
-        bool fits = pattern && fact_name_matches((const char *)pattern, name);
-        xmlFree(pattern);
-        if (!fits)
-            continue;
-        xmlChar *type_name = xmlGetProp(node, BAD_CAST "type"), *unit_name = xmlGetProp(node, BAD_CAST "unit");
-        *type = fact_type_by_name((const char *)type_name);
-        bool good = *type != 0;
-        (void)snprintf(kept, sizeof kept, "%s", unit_name ? (const char *)unit_name : "");
-        *unit = kept;
-        xmlFree(type_name);
-        xmlFree(unit_name);
-        return good;
-    }
-    return false;
 }
 
 static void print(const struct fact_set *facts, const struct probe_results *results)
@@ -95,7 +72,7 @@ int main(int argc, char **argv)
     xmlDoc *vocabulary_file = xmlReadFile(FACTS_XML, NULL, XML_PARSE_NONET);
     if (!vocabulary_file)
         return 2;
-    const struct vocabulary vocabulary = {.definition = defined, .context = vocabulary_file};
+    const struct vocabulary vocabulary = {.definition = facts_xml_definition, .context = vocabulary_file};
     struct fact_set facts = {0};
     struct probe_results results = {0};
     struct err err;

@@ -103,7 +103,8 @@ static void what_others_can_write_is_not_loaded(void **state)
     assert_non_null(mkdtemp(folder));
     sh("cd %s && mkdir a b c && chmod 755 a b c && cp " DOUBLES "/good/dtkb-probe-shell-good a && chmod 755 a/* && cp a/* b && cp a/* c "
        "&& chmod 775 a/* && chmod 777 b && mv c/dtkb-probe-shell-good c/dtkb-probe-x && ln -s ../a/dtkb-probe-shell-good c/dtkb-probe-y "
-       "&& chmod 644 c/dtkb-probe-x && mkdir c/dtkb-probe-folder && ln -s nowhere c/dtkb-probe-z && touch c/README",
+       "&& chmod 644 c/dtkb-probe-x && mkdir c/dtkb-probe-folder && ln -s nowhere c/dtkb-probe-z && touch c/README && echo \"built without "
+       "it: install it\" >c/libdtkb-probe-w.left-out",
        folder);
     (void)snprintf(path, sizeof path, "%s/a:relative:%s/b:%s/missing:%s/c", folder, folder, folder, folder);
     load(path, &catalog);
@@ -111,7 +112,9 @@ static void what_others_can_write_is_not_loaded(void **state)
     expect(&catalog, "/b/dtkb-probe-shell-good", PLUGIN_UNTRUSTED, "can be written by everybody");
     expect(&catalog, "/c/dtkb-probe-x", PLUGIN_UNLOADABLE, "not executable");
     expect(&catalog, "/c/dtkb-probe-z", PLUGIN_UNLOADABLE, "No such file");
-    assert_int_equal(catalog.count, 4); /* the link leads to one listed already */
+    expect(&catalog, "/c/libdtkb-probe-w.left-out", PLUGIN_LEFT_OUT, "built without it: install it");
+    assert_string_equal(find(&catalog, "/c/libdtkb-probe-w.left-out")->name, "w");
+    assert_int_equal(catalog.count, 5); /* the link leads to one listed already */
     catalog_free(&catalog);
     if (geteuid() == 0) {
         sh("chmod 755 %s/a/*", folder);

@@ -51,7 +51,8 @@ enum option_id {
 #define LIST_MAX 64
 struct options {
     dtkb_format format;
-    const char *output, *kb, *color, *probe, *framework, *stage, *symptom, *fix, *kind, *source, *study, *notes, *taxonomy, *plugins, *from, *language;
+    const char *output, *kb, *color, *probe, *framework, *stage, *symptom, *fix, *kind, *source, *study, *notes, *taxonomy, *plugins, *from,
+        *language;
     const char *packs[LIST_MAX], *parameters[LIST_MAX];
     size_t pack_count, parameter_count;
     double timeout, budget, stall;
@@ -94,6 +95,9 @@ int engine_failed(const struct command *command, dtkb *engine, dtkb_status statu
 
 /* 0, 1 or, with --nagios, 0..3, by the verdict. */
 int verdict_exit(const struct options *options, dtkb_verdict verdict);
+
+/* The exit status of a failure of our own: as it is, or 3 (unknown) with --nagios. */
+int failure_exit(const struct options *options, int status);
 
 /* What the options say, for dtkb_diagnosis_new() and dtkb_probe(). */
 dtkb_diagnose_options diagnose_options(const struct options *options);

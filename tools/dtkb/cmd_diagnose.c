@@ -8,10 +8,10 @@ static int conclude(const struct command *command, const struct options *options
     dtkb_doc *report;
     dtkb_status status = dtkb_conclude(diagnosis, &report);
     if (status != DTKB_OK)
-        return engine_failed(command, engine, status);
+        return failure_exit(options, engine_failed(command, engine, status));
     int verdict = verdict_exit(options, dtkb_doc_verdict(report));
     int written = write_document(command, options, report);
-    return written ? written : verdict;
+    return written ? failure_exit(options, written) : verdict;
 }
 
 static int feed(const struct command *command, const struct options *options, dtkb *engine, dtkb_diagnosis *diagnosis)
@@ -22,7 +22,7 @@ static int feed(const struct command *command, const struct options *options, dt
     /* Without an operand: what is piped in, or else the machine itself. */
     if (status == DTKB_OK && !options->operand_count && !options->from && !isatty(STDIN_FILENO))
         status = dtkb_feed_path(diagnosis, "-");
-    return status == DTKB_OK ? -1 : engine_failed(command, engine, status);
+    return status == DTKB_OK ? -1 : failure_exit(options, engine_failed(command, engine, status));
 }
 
 static int run(const struct command *command, const struct options *options)
@@ -30,12 +30,12 @@ static int run(const struct command *command, const struct options *options)
     int status = EXIT_CLEAN;
     dtkb *engine = open_engine(command, options, &status);
     if (!engine)
-        return status;
+        return failure_exit(options, status);
     dtkb_diagnose_options how = diagnose_options(options);
     dtkb_diagnosis *diagnosis;
     dtkb_status begun = dtkb_diagnosis_new(engine, &how, &diagnosis);
     if (begun != DTKB_OK) {
-        status = engine_failed(command, engine, begun);
+        status = failure_exit(options, engine_failed(command, engine, begun));
     } else {
         status = feed(command, options, engine, diagnosis);
         if (status < 0)
@@ -43,7 +43,7 @@ static int run(const struct command *command, const struct options *options)
         dtkb_diagnosis_free(diagnosis);
     }
     dtkb_close(engine);
-    return options->nagios && status >= EXIT_USAGE ? 3 : status;
+    return status;
 }
 
 const struct command command_diagnose = {

@@ -24,22 +24,22 @@ static int run(const struct command *command, const struct options *options)
     int status = EXIT_CLEAN;
     dtkb *engine = open_engine(command, options, &status);
     if (!engine)
-        return status;
+        return failure_exit(options, status);
     dtkb_diagnose_options how = diagnose_options(options);
     bool list = options->operand_count == 1 && !strcmp(options->operands[0], "list");
     char *names = join_names(options);
     dtkb_doc *doc;
     dtkb_status done = list ? dtkb_plugins(engine, options->plugins, &doc) : dtkb_probe(engine, names, &how, &doc);
     if (done != DTKB_OK) {
-        status = engine_failed(command, engine, done);
+        status = failure_exit(options, engine_failed(command, engine, done));
     } else {
         int verdict = list ? EXIT_CLEAN : verdict_exit(options, dtkb_doc_verdict(doc));
         int written = write_document(command, options, doc);
-        status = written ? written : verdict;
+        status = written ? failure_exit(options, written) : verdict;
     }
     free(names);
     dtkb_close(engine);
-    return options->nagios && status >= EXIT_USAGE && done != DTKB_OK ? 3 : status;
+    return status;
 }
 
 const struct command command_probe = {

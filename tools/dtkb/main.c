@@ -33,7 +33,9 @@ int main(int argc, char **argv)
         if (strcmp(argv[1], commands[i]->name) != 0)
             continue;
         int status = options_parse(commands[i], argc - 1, argv + 1, &options);
-        return status >= 0 ? status : commands[i]->run(commands[i], &options);
+        if (status < 0)
+            return commands[i]->run(commands[i], &options);
+        return status == EXIT_CLEAN ? status : failure_exit(&options, status);
     }
     fprintf(stderr, "dtkb: no command '%s'; 'dtkb --help' lists them\n", argv[1]);
     return EXIT_USAGE;

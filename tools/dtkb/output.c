@@ -98,6 +98,11 @@ int verdict_exit(const struct options *options, dtkb_verdict verdict)
     return verdict == DTKB_VERDICT_NO_FAULT ? EXIT_CLEAN : EXIT_FOUND;
 }
 
+int failure_exit(const struct options *options, int status)
+{
+    return options->nagios ? 3 : status;
+}
+
 dtkb_diagnose_options diagnose_options(const struct options *options)
 {
     dtkb_diagnose_options out = DTKB_DIAGNOSE_OPTIONS_INIT;

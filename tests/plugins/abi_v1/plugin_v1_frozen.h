@@ -142,7 +142,7 @@ typedef struct dtkb_probe_v1 {
     const char *summary;         /* one line: what it looks at */
     uint64_t caps;
     uint64_t caps_required;   /* bits the host must know to run it safely */
-    const char *const *facts; /* names or patterns (host.limit.*) it may emit, NULL-terminated; NULL: see the plugin's pack */
+    const char *const *facts; /* names or patterns it may emit, NULL-terminated: gpu.*.name (one part), net.* (any rest) */
     const dtkb_param_v1 *params;
     size_t param_count;
     dtkb_probe_run_v1 run;
