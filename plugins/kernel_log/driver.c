@@ -73,7 +73,9 @@ static void take_mismatch(struct events *events, const struct line *line)
     tally_add(&events->mismatch, line);
     for (int i = 0; i < 2 && (at = strstr(at, "version ")); i++) {
         at += strlen("version ");
-        copy_part(versions[i], sizeof events->client_version, at, at + strspn(at, "0123456789."));
+        size_t length = strspn(at, "0123456789.");
+        length -= length && at[length - 1] == '.'; /* the end of the sentence */
+        copy_part(versions[i], sizeof events->client_version, at, at + length);
     }
 }
 

@@ -102,6 +102,13 @@ static bool parse_tag(const char *text, struct line *out)
     return true;
 }
 
+/* dmesg alone writes a comma before the fractions, and no host: its message may follow at once ("NVRM: ..."). */
+static bool is_dmesg(const char *text, const char *message)
+{
+    size_t word = strcspn(message, " \t");
+    return memchr(text, ',', (size_t)(message - text)) || (word && message[word - 1] == ':');
+}
+
 /* "Jan 21 04:41:44 host kernel: ...": the year is not told. */
 static const char *skip_old_stamp(const char *text)
 {
@@ -140,8 +147,8 @@ bool line_parse(const char *text, struct line *out)
         text = strchr(text, '>') + 1;
     text = skip_facility(text, &ours);
     const char *behind = parse_brackets(text, out);
-    if (!behind && (behind = parse_iso(text, &out->time)) && parse_tag(behind, out))
-        return ours;
+    if (!behind && (behind = parse_iso(text, &out->time)) && !is_dmesg(text, behind))
+        return parse_tag(behind, out);
     if (!behind && (behind = skip_old_stamp(text)))
         return parse_tag(behind, out);
     out->message = behind ? behind : text;
