@@ -141,13 +141,21 @@ static dtkb_status judge_by_facts(struct kb *kb, struct candidate *candidate, co
     return DTKB_OK;
 }
 
-/* Did the probe that told this fact find a fault, or nothing to look at? Only then does the fact alone accuse anybody: a machine without a
- * GPU, or with a small /dev/shm, is no fault as long as nothing fails. */
+/* The facts that say how a probe's own attempt went: "cuda.init.status", "gpu.driver.present". */
+static bool is_outcome(const struct fact *fact)
+{
+    const char *part = strrchr(fact->name, '.');
+    return part && (!strcmp(part, ".status") || !strcmp(part, ".present"));
+}
+
+/* Does this fact alone accuse anybody? Only when its probe found a fault, or could not do its work and this fact says so: a machine without
+ * a GPU, or with a small /dev/shm, is no fault as long as nothing fails. */
 static bool is_accusing(const struct fact *fact, const struct probe_results *probes)
 {
     for (size_t i = 0; fact && probes && i < probes->count; i++) {
         const struct probe_result *result = &probes->results[i];
-        if (!strcmp(result->plugin, fact->plugin) && (result->status == PROBE_FAULT || result->status == PROBE_UNAVAILABLE))
+        if (!strcmp(result->plugin, fact->plugin) &&
+            (result->status == PROBE_FAULT || (result->status == PROBE_UNAVAILABLE && is_outcome(fact))))
             return true;
     }
     return false;
