@@ -61,7 +61,7 @@ struct folder_list {
 
 static void add_folder(struct folder_list *list, const char *folder)
 {
-    char *real = *folder == '/' ? realpath(folder, NULL) : NULL; /* a relative one would depend on where somebody happens to be */
+    char *real = realpath(folder, NULL);
     if (!real)
         return;
     for (size_t i = 0; i < list->count; i++)
@@ -85,12 +85,14 @@ static void add_folder(struct folder_list *list, const char *folder)
         list->failed = true;
 }
 
-static void add_path(struct folder_list *list, const char *path)
+/* Adds a list joined by ':'. A relative folder in a variable would mean another one wherever its owner happens to be: those are left out.
+ */
+static void add_path(struct folder_list *list, const char *path, bool relative)
 {
     while (path && *path) {
         size_t length = strcspn(path, ":");
         char *folder = strndup(path, length);
-        if (folder)
+        if (folder && (relative || *folder == '/'))
             add_folder(list, folder);
         list->failed = list->failed || !folder;
         free(folder);
@@ -124,10 +126,10 @@ static void add_own(struct folder_list *list)
 bool places_plugins(const char *path, bool only, struct arena *arena, const char ***out, size_t *count)
 {
     struct folder_list list = {.arena = arena};
-    add_path(&list, path);
+    add_path(&list, path, true);
     if (!only) {
         /* secure_getenv: a program with more rights than its user does not let that user choose what it loads. */
-        add_path(&list, secure_getenv("DTKB_PLUGIN_PATH"));
+        add_path(&list, secure_getenv("DTKB_PLUGIN_PATH"), false);
         const char *data = secure_getenv("XDG_DATA_HOME"), *home = secure_getenv("HOME");
         if (data && *data)
             add_below(&list, data, "dtkb/plugins");

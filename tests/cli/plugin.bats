@@ -26,7 +26,7 @@ teardown() {
 @test "a plugin that others can write is listed with its reason, and not run" {
     "$DTKB" plugin new mine --lang sh >/dev/null
     chmod o+w dtkb-probe-mine/dtkb-probe-mine
-    run "$DTKB" plugin list --plugin-path "$work/dtkb-probe-mine"
+    run "$DTKB" plugin list --plugin-path dtkb-probe-mine
     expect_status 0
     [[ "$output" == *"untrusted: "*"can be written by everybody"* ]]
     run "$DTKB" probe mine --plugin-path "$work/dtkb-probe-mine"

@@ -117,12 +117,13 @@ PROBE(stops_itself)
 /* Leaves a child that holds the pipes open; the probe itself is well. */
 PROBE(grandchild)
 {
-    if (fork() == 0) {
+    pid_t child = fork();
+    if (child == 0) {
         (void)signal(SIGTERM, SIG_IGN);
         for (;;)
             (void)sleep(1);
     }
-    return dtkb_emit_bool(host, call, "double.up", 1);
+    return dtkb_emit_u64(host, call, "double.size_bytes", "bytes", (uint64_t)child);
 }
 
 PROBE(floods)
