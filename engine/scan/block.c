@@ -13,7 +13,8 @@ bool finder_open(struct finder *finder, const struct scan_db *db)
 {
     *finder = (struct finder){.db = db};
     finder->plain = calloc(1, LINE_MAX_BYTES + 2 * FILTER_PAD);
-    if (finder->plain && hs_alloc_scratch(db->hs, &finder->scratch) == HS_SUCCESS)
+    finder->matching = matching_new();
+    if (finder->plain && finder->matching && hs_alloc_scratch(db->hs, &finder->scratch) == HS_SUCCESS)
         return true;
     finder_close(finder);
     return false;
@@ -22,6 +23,7 @@ bool finder_open(struct finder *finder, const struct scan_db *db)
 void finder_close(struct finder *finder)
 {
     (void)hs_free_scratch(finder->scratch);
+    matching_free(finder->matching);
     free(finder->plain);
     *finder = (struct finder){0};
 }
@@ -181,6 +183,22 @@ static void add_hit(struct block *block, const char *line, size_t length, const 
     block->id_count += found->count;
 }
 
+/* Drops the literals whose expressions don't match. What is anchored to the line's start, or wrapped by a container's JSON, has to wait for
+ * the cleaned line. */
+static void drop_mismatches(struct found *found, const struct finder *finder)
+{
+    if (found->length && found->text[0] == '{')
+        return;
+    size_t kept = 0;
+    for (size_t i = 0; i < found->count; i++) {
+        const struct db_literal *literal = &finder->db->literals[found->ids[i]];
+        if (literal->anchor || db_is_anchored(finder->db, literal->owner) ||
+            db_matches(finder->db, literal->owner, finder->matching, found->text, found->length, NULL, NULL))
+            found->ids[kept++] = found->ids[i];
+    }
+    found->count = kept;
+}
+
 /* Matches one line that the filter or an escape pointed to. */
 static void search_line(struct block *block, const struct finder *finder, const char *line, size_t length, bool has_escape)
 {
@@ -196,6 +214,7 @@ static void search_line(struct block *block, const struct finder *finder, const 
     hs_error_t result = hs_scan(finder->db->hs, found.text, (unsigned)found.length, 0, finder->scratch, on_literal, &found);
     if (result != HS_SUCCESS && result != HS_SCAN_TERMINATED)
         block->failed = true;
+    drop_mismatches(&found, finder);
     if (found.count)
         add_hit(block, line, length, &found);
 }

@@ -39,6 +39,7 @@ struct block {
 struct finder {
     const struct scan_db *db;
     hs_scratch_t *scratch;
+    struct matching *matching;
     char *plain; /* a line without escapes */
 };
 

@@ -30,47 +30,90 @@ dtkb_status scan_check_signature(const struct signature *signature, struct err *
     return status;
 }
 
-dtkb_status db_collect_literals(struct scan_db *db, struct err *err)
+static dtkb_status add_literal(struct scan_db *db, const struct db_literal *literal)
 {
-    size_t capacity = anchor_count + db->signature_count * 2;
-    db->literals = malloc(capacity * sizeof *db->literals);
-    if (!db->literals)
+    if (db->literal_count == db->literal_capacity) {
+        size_t capacity = db->literal_capacity ? db->literal_capacity * 2 : 512;
+        struct db_literal *more = realloc(db->literals, capacity * sizeof *more);
+        if (!more)
+            return DTKB_E_NOMEM;
+        db->literals = more;
+        db->literal_capacity = capacity;
+    }
+    db->literals[db->literal_count++] = *literal;
+    return DTKB_OK;
+}
+
+dtkb_status db_add_anchors(struct scan_db *db)
+{
+    dtkb_status status = DTKB_OK;
+    for (size_t i = 0; i < anchor_count && status == DTKB_OK; i++)
+        status = add_literal(db, &(struct db_literal){.text = anchors[i].text,
+                                                      .length = (uint32_t)strlen(anchors[i].text),
+                                                      .owner = (uint32_t)i,
+                                                      .anchor = true,
+                                                      .ignore_case = true});
+    return status;
+}
+
+dtkb_status db_add_literal(struct scan_db *db, const char *text, uint32_t signature, bool ignore_case)
+{
+    return add_literal(
+        db, &(struct db_literal){.text = text, .length = (uint32_t)strlen(text), .owner = signature, .ignore_case = ignore_case});
+}
+
+static dtkb_status collect_literals(struct scan_db *db, struct err *err)
+{
+    if (db_add_anchors(db) != DTKB_OK)
         return err_nomem(err);
-    for (size_t i = 0; i < anchor_count; i++)
-        db->literals[db->literal_count++] = (struct db_literal){.text = anchors[i].text,
-                                                                .length = (uint32_t)strlen(anchors[i].text),
-                                                                .owner = (uint32_t)i,
-                                                                .anchor = true,
-                                                                .ignore_case = true};
     for (size_t i = 0; i < db->signature_count; i++) {
         struct literal_set set;
         if (!literals_of(&db->signatures[i], &db->arena, &set))
             return no_literal(&db->signatures[i], err);
-        if (db->literal_count + set.count > capacity) {
-            capacity = capacity * 2 + set.count;
-            struct db_literal *more = realloc(db->literals, capacity * sizeof *more);
-            if (!more)
-                return err_nomem(err);
-            db->literals = more;
-        }
         for (size_t k = 0; k < set.count; k++)
-            db->literals[db->literal_count++] = (struct db_literal){
-                .text = set.text[k], .length = (uint32_t)strlen(set.text[k]), .owner = (uint32_t)i, .ignore_case = set.ignore_case};
+            if (db_add_literal(db, set.text[k], (uint32_t)i, set.ignore_case) != DTKB_OK)
+                return err_nomem(err);
     }
     return DTKB_OK;
+}
+
+bool db_is_anchored(const struct scan_db *db, uint32_t signature)
+{
+    return db->anchored[signature];
+}
+
+/* ^ and $ outside of a class, \A and the like. Cleaning changes where a line begins and takes blanks off its end; tabs become spaces. */
+static bool depends_on_edges(const struct signature *signature)
+{
+    const char *p = signature->pattern;
+    if (!signature->is_regex)
+        return strchr(p, '\t') != NULL;
+    for (; *p; p++) {
+        if (*p == '\\' && p[1]) {
+            p++;
+            if (strchr("AGzZt", *p))
+                return true;
+        } else if (*p == '$' || (*p == '^' && (p == signature->pattern || p[-1] != '['))) {
+            return true;
+        }
+    }
+    return false;
 }
 
 dtkb_status db_prepare(struct scan_db *db, struct err *err)
 {
     const char **texts = malloc(db->literal_count * sizeof *texts);
     db->matchers = calloc(db->signature_count + 1, sizeof *db->matchers);
+    db->anchored = calloc(db->signature_count + 1, sizeof *db->anchored);
+    for (size_t i = 0; db->anchored && i < db->signature_count; i++)
+        db->anchored[i] = depends_on_edges(&db->signatures[i]);
     if (texts) {
         for (size_t i = 0; i < db->literal_count; i++)
             texts[i] = db->literals[i].text;
         db->filter = filter_new(texts, db->literal_count);
     }
     free(texts);
-    return db->filter && db->matchers ? DTKB_OK : err_nomem(err);
+    return db->filter && db->matchers && db->anchored ? DTKB_OK : err_nomem(err);
 }
 
 /* For every x86-64 or every aarch64 machine, not just for this one: the bytes go into a knowledge base that travels. */
@@ -116,7 +159,7 @@ dtkb_status scan_db_build(const struct signature *signatures, size_t count, stru
     for (size_t i = 0; i < count && status == DTKB_OK; i++)
         status = expression_check(&signatures[i], err);
     if (status == DTKB_OK)
-        status = db_collect_literals(db, err);
+        status = collect_literals(db, err);
     if (status == DTKB_OK)
         status = compile_literals(db, err);
     if (status == DTKB_OK)
@@ -135,6 +178,7 @@ void scan_db_free(struct scan_db *db)
     matchers_free(db->matchers, db->signature_count);
     filter_free(db->filter);
     (void)hs_free_database(db->hs);
+    free(db->anchored);
     free(db->literals);
     arena_free(&db->arena);
     free(db);

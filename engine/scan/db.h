@@ -21,10 +21,11 @@ struct scan_db {
     const struct signature *signatures; /* borrowed */
     size_t signature_count;
     struct db_literal *literals; /* the index is the matcher's id; anchors first */
-    size_t literal_count;
+    size_t literal_count, literal_capacity;
     hs_database_t *hs;
     struct filter *filter;
     struct matcher *_Atomic *matchers; /* per signature, compiled at first use */
+    bool *anchored;                    /* per signature: what it matches depends on where the line begins */
     struct arena arena;
 };
 
@@ -45,8 +46,12 @@ struct capture {
 bool db_matches(const struct scan_db *db, uint32_t signature, struct matching *matching, const char *line, size_t length,
                 struct capture *captures, size_t *capture_count);
 
-/* Literals of all signatures and anchors, from the patterns. */
-dtkb_status db_collect_literals(struct scan_db *db, struct err *err);
+/* May it match the cleaned line though it does not match the line as it is in the input? */
+bool db_is_anchored(const struct scan_db *db, uint32_t signature);
+
+/* Anchors come first; `text` is borrowed. */
+dtkb_status db_add_anchors(struct scan_db *db);
+dtkb_status db_add_literal(struct scan_db *db, const char *text, uint32_t signature, bool ignore_case);
 /* Filter and matcher slots, once literals are known. */
 dtkb_status db_prepare(struct scan_db *db, struct err *err);
 

@@ -1,12 +1,13 @@
-/* The compiled form as bytes: a header that says what it is of, then Hyperscan's own serialised form. Literals are found again from the
- * signatures, which is quick; the header's hash proves that they are the same. */
+/* The compiled form as bytes: a header that says what it is of, the literals (finding them again would cost more than everything else at
+ * start), then Hyperscan's own serialised form. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "scan/anchor.h"
+#include "base/buf.h"
 #include "scan/db.h"
 
-#define FORM 1 /* of these bytes; raise it when literals are chosen differently */
+#define FORM 2 /* of these bytes; raise it when literals are chosen differently */
 
 struct header {
     char magic[8];
@@ -14,7 +15,8 @@ struct header {
     char matcher[48]; /* its version, and so the form of what follows */
     char machine[16];
     uint64_t hash;        /* of signatures and anchors */
-    uint64_t length, sum; /* of what follows */
+    uint64_t literals;    /* bytes of them: owner, flags, length, text and NUL each */
+    uint64_t length, sum; /* of all that follows */
 };
 
 #if defined(__x86_64__)
@@ -61,6 +63,21 @@ static struct header header_of(const struct signature *signatures, size_t count)
     return header;
 }
 
+struct saved_literal {
+    uint32_t owner, length;
+    uint32_t ignore_case;
+};
+
+static void add_literals(const struct scan_db *db, struct buf *out)
+{
+    for (size_t i = anchor_count; i < db->literal_count; i++) {
+        const struct db_literal *literal = &db->literals[i];
+        struct saved_literal saved = {literal->owner, literal->length, literal->ignore_case};
+        buf_add(out, &saved, sizeof saved);
+        buf_add(out, literal->text, literal->length + 1);
+    }
+}
+
 dtkb_status scan_db_save(const struct scan_db *db, void **bytes, size_t *length, struct err *err)
 {
     char *serialised = NULL;
@@ -68,43 +85,80 @@ dtkb_status scan_db_save(const struct scan_db *db, void **bytes, size_t *length,
     if (hs_serialize_database(db->hs, &serialised, &size) != HS_SUCCESS)
         return err_nomem(err);
     struct header header = header_of(db->signatures, db->signature_count);
-    header.length = size;
-    header.sum = checksum(serialised, size);
-    char *whole = malloc(sizeof header + size);
-    if (whole) {
-        memcpy(whole, &header, sizeof header);
-        memcpy(whole + sizeof header, serialised, size);
-        *bytes = whole;
-        *length = sizeof header + size;
-    }
+    struct buf whole = {0};
+    buf_add(&whole, &header, sizeof header);
+    add_literals(db, &whole);
+    header.literals = whole.length - sizeof header;
+    buf_add(&whole, serialised, size);
     free(serialised);
-    return whole ? DTKB_OK : err_nomem(err);
+    if (whole.failed) {
+        buf_free(&whole);
+        return err_nomem(err);
+    }
+    header.length = whole.length - sizeof header;
+    header.sum = checksum(whole.data + sizeof header, (size_t)header.length);
+    memcpy(whole.data, &header, sizeof header);
+    *bytes = whole.data;
+    *length = whole.length;
+    return DTKB_OK;
+}
+
+/* Literals as they were saved; false if they make no sense. Their texts stay in `bytes`' copy in the set's arena. */
+static bool read_literals(struct scan_db *db, const char *bytes, size_t length)
+{
+    size_t at = 0;
+    for (struct saved_literal saved; at < length; at += sizeof saved + saved.length + 1) {
+        if (length - at < sizeof saved)
+            return false;
+        memcpy(&saved, bytes + at, sizeof saved);
+        const char *text = bytes + at + sizeof saved;
+        if (saved.length >= length - at - sizeof saved || text[saved.length] || saved.owner >= db->signature_count ||
+            strlen(text) != saved.length || db_add_literal(db, text, saved.owner, saved.ignore_case != 0) != DTKB_OK)
+            return false;
+    }
+    return true;
+}
+
+/* What the header says is checked: of these signatures, this matcher, this machine, and whole. */
+static dtkb_status check_header(const struct header *header, const char *bytes, size_t length, const struct signature *signatures,
+                                size_t count, struct err *err)
+{
+    struct header wanted = header_of(signatures, count);
+    wanted.literals = header->literals;
+    wanted.length = header->length;
+    wanted.sum = header->sum;
+    if (memcmp(&wanted, header, sizeof wanted) != 0 || header->length != length || header->literals > length)
+        return err_set(err, DTKB_E_UNSUPPORTED,
+                       "compiled signatures: of other signatures, or of another version or platform of the matcher");
+    if (checksum(bytes, length) != header->sum)
+        return err_set(err, DTKB_E_UNSUPPORTED, "compiled signatures: damaged");
+    return DTKB_OK;
 }
 
 dtkb_status scan_db_load(const void *bytes, size_t length, const struct signature *signatures, size_t count, struct scan_db **out,
                          struct err *err)
 {
-    struct header wanted = header_of(signatures, count), header;
+    struct header header;
     if (length < sizeof header)
         return err_set(err, DTKB_E_UNSUPPORTED, "compiled signatures: too short");
     memcpy(&header, bytes, sizeof header);
-    wanted.length = header.length;
-    wanted.sum = header.sum;
-    if (memcmp(&wanted, &header, sizeof header) != 0 || header.length != length - sizeof header)
-        return err_set(err, DTKB_E_UNSUPPORTED,
-                       "compiled signatures: of other signatures, or of another version or platform of the matcher");
-    if (checksum((const char *)bytes + sizeof header, length - sizeof header) != header.sum)
-        return err_set(err, DTKB_E_UNSUPPORTED, "compiled signatures: damaged");
+    const char *rest = (const char *)bytes + sizeof header;
+    length -= sizeof header;
+    dtkb_status status = check_header(&header, rest, length, signatures, count, err);
+    if (status != DTKB_OK)
+        return status;
     struct scan_db *db = calloc(1, sizeof *db);
-    if (!db)
-        return err_nomem(err);
-    db->signatures = signatures;
-    db->signature_count = count;
-    dtkb_status status = DTKB_OK;
-    if (hs_deserialize_database((const char *)bytes + sizeof header, length - sizeof header, &db->hs) != HS_SUCCESS)
+    char *literals = NULL;
+    if (db) {
+        db->signatures = signatures;
+        db->signature_count = count;
+        literals = arena_strndup(&db->arena, rest, (size_t)header.literals);
+    }
+    if (!db || !literals)
+        status = err_nomem(err);
+    else if (db_add_anchors(db) != DTKB_OK || !read_literals(db, literals, (size_t)header.literals) ||
+             hs_deserialize_database(rest + header.literals, length - (size_t)header.literals, &db->hs) != HS_SUCCESS)
         status = err_set(err, DTKB_E_UNSUPPORTED, "compiled signatures: not accepted by this machine's matcher");
-    if (status == DTKB_OK)
-        status = db_collect_literals(db, err);
     if (status == DTKB_OK)
         status = db_prepare(db, err);
     if (status == DTKB_OK)

@@ -10,8 +10,12 @@
 #define MATCH_LIMIT 200000
 #define HEAP_LIMIT_KIB 2048
 
+#define USES_BEFORE_JIT 32 /* compiling to machine code pays only for expressions in frequent use */
+
 struct matcher {
     pcre2_code *code;
+    pcre2_code *_Atomic fast; /* the same as machine code, NULL before frequent use */
+    atomic_uint uses;
     unsigned name_count, name_entry_size;
     PCRE2_SPTR names;
 };
@@ -64,8 +68,10 @@ static pcre2_code *compile(const struct signature *signature, struct err *err)
 
 void matcher_free(struct matcher *matcher)
 {
-    if (matcher)
+    if (matcher) {
         pcre2_code_free(matcher->code);
+        pcre2_code_free(matcher->fast);
+    }
     free(matcher);
 }
 
@@ -104,6 +110,22 @@ void matchers_free(struct matcher *_Atomic *matchers, size_t count)
     free((void *)matchers);
 }
 
+/* A copy is made into machine code: the first may be running in other threads. */
+static const pcre2_code *code_of(struct matcher *matcher, const struct signature *signature)
+{
+    pcre2_code *fast = atomic_load_explicit(&matcher->fast, memory_order_acquire);
+    if (fast)
+        return fast;
+    if (atomic_fetch_add_explicit(&matcher->uses, 1, memory_order_relaxed) != USES_BEFORE_JIT)
+        return matcher->code;
+    fast = compile(signature, NULL);
+    if (!fast)
+        return matcher->code;
+    (void)pcre2_jit_compile(fast, PCRE2_JIT_COMPLETE); /* where there is no such compiler, it works as it is */
+    atomic_store_explicit(&matcher->fast, fast, memory_order_release);
+    return fast;
+}
+
 static void read_captures(const struct matcher *matcher, const struct matching *matching, const char *line, struct capture *captures,
                           size_t *count)
 {
@@ -136,7 +158,10 @@ bool db_matches(const struct scan_db *db, uint32_t signature, struct matching *m
     struct matcher *matcher = matcher_of(db, signature);
     if (!matcher)
         return false;
-    int found = pcre2_match(matcher->code, (PCRE2_SPTR)line, length, 0, 0, matching->data, matching->context);
+    const pcre2_code *code = code_of(matcher, wanted);
+    int found = pcre2_match(code, (PCRE2_SPTR)line, length, 0, 0, matching->data, matching->context);
+    if (found == PCRE2_ERROR_JIT_STACKLIMIT)
+        found = pcre2_match(code, (PCRE2_SPTR)line, length, 0, PCRE2_NO_JIT, matching->data, matching->context);
     if (found < 0)
         return false;
     if (captures)

@@ -9,18 +9,19 @@
 #define LONG_WINDOW 8
 #define SHORT_WINDOW LITERAL_MIN
 #define STEP 3 /* LONG_WINDOW - 6 + 1 and SHORT_WINDOW - 3 + 1 */
-#define LONG_BITS 17
+#define LONG_BITS 18
 #define SHORT_BITS 15
-#define START_BITS 13
+#define START_BITS 15
 #define FOLD UINT64_C(0x2020202020202020)
 #define SHORT_MASK UINT64_C(0xffffffffff)
+#define TINY_MASK UINT64_C(0xffffffff)
+#define TINY_MARK (UINT64_C(1) << 63) /* tells a window of four bytes from others among the windows */
 
 struct filter {
     uint64_t long_grams[(1 << LONG_BITS) / 64];
     uint64_t short_grams[(1 << SHORT_BITS) / 64];
-    uint64_t long_starts[(1 << START_BITS) / 64]; /* by the first four bytes of the window */
-    uint64_t short_starts[(1 << START_BITS) / 64];
-    bool has_short;
+    uint64_t starts[(1 << START_BITS) / 64]; /* by the first four bytes of windows */
+    bool has_short, has_tiny;
     uint64_t *windows; /* open addressing; a short window has its upper three bytes zero; 0 is free (a folded byte never is 0) */
     size_t mask;
 };
@@ -65,10 +66,30 @@ static size_t window_slot(const struct filter *filter, uint64_t window)
     return slot;
 }
 
+static void add_tiny(struct filter *filter, const char *literal)
+{
+    char text[LONG_WINDOW + STEP] = {0};
+    memcpy(text, literal, LITERAL_SHORTEST);
+    set_bit(filter->short_grams, hash_short(load(text)));
+    set_bit(filter->short_grams, hash_short(load(text + 1))); /* literal[1..3] */
+    for (unsigned any = 0; any < 256; any++) {                /* literal[2..3] and what may follow */
+        text[LITERAL_SHORTEST] = (char)any;
+        set_bit(filter->short_grams, hash_short(load(text + 2)));
+    }
+    uint64_t window = (load(text) & TINY_MASK) | TINY_MARK;
+    filter->windows[window_slot(filter, window)] = window;
+    set_bit(filter->starts, hash_start(load(text)));
+    filter->has_short = filter->has_tiny = true;
+}
+
 static void add_window(struct filter *filter, const char *literal)
 {
     size_t length = strlen(literal);
     char text[LONG_WINDOW + 2 * STEP] = {0};
+    if (length < SHORT_WINDOW) {
+        add_tiny(filter, literal);
+        return;
+    }
     bool is_short = length < LONG_WINDOW;
     size_t width = is_short ? SHORT_WINDOW : LONG_WINDOW;
     memcpy(text, literal + literal_rarest_run(literal, length, width, NULL), width);
@@ -79,7 +100,7 @@ static void add_window(struct filter *filter, const char *literal)
         else
             set_bit(filter->long_grams, hash_long(word));
     }
-    set_bit(is_short ? filter->short_starts : filter->long_starts, hash_start(load(text)));
+    set_bit(filter->starts, hash_start(load(text)));
     uint64_t window = is_short ? load(text) & SHORT_MASK : load(text);
     filter->windows[window_slot(filter, window)] = window;
     filter->has_short = filter->has_short || is_short;
@@ -112,9 +133,10 @@ void filter_free(struct filter *filter)
 static bool is_window(const struct filter *filter, const char *at)
 {
     uint64_t word = load(at);
-    if (filter->has_short && has_bit(filter->short_starts, hash_start(word)) && filter->windows[window_slot(filter, word & SHORT_MASK)])
-        return true;
-    return has_bit(filter->long_starts, hash_start(word)) && filter->windows[window_slot(filter, word)];
+    if (!has_bit(filter->starts, hash_start(word)))
+        return false;
+    return filter->windows[window_slot(filter, word)] || (filter->has_short && filter->windows[window_slot(filter, word & SHORT_MASK)]) ||
+           (filter->has_tiny && filter->windows[window_slot(filter, (word & TINY_MASK) | TINY_MARK)]);
 }
 
 /* A gram at `at` is known: the window that holds it begins there or one or two bytes before. */

@@ -1,7 +1,8 @@
 /*
  * The first look at every byte: where could any literal be at all?
  *
- * Each literal stands for one window, its rarest 8 bytes (5 if it is shorter than 8). Every third position of the input is looked at: six
+ * Each literal stands for one window, its rarest 8 bytes (5 if it is shorter than 8,
+ * 4 and any fifth if it has no more). Every third position of the input is looked at: six
  * bytes there (three for short windows) are hashed into a bitmap that fits the first-level cache; one of any three neighbouring positions
  * falls into a window so that none is missed. What passes is compared with the windows themselves. Case is folded: the matcher behind
  * decides. On ordinary logs this leaves one line in thousands for the matcher, at several times the speed of matching everything.
@@ -17,7 +18,7 @@
 
 struct filter;
 
-struct filter *filter_new(const char *const *literals, size_t count); /* each at least LITERAL_MIN long; NULL: out of memory */
+struct filter *filter_new(const char *const *literals, size_t count); /* each at least LITERAL_SHORTEST long; NULL: out of memory */
 void filter_free(struct filter *filter);
 
 /* First position >= `from` and < `to` where a window begins; `to` if there is none. FILTER_PAD bytes before `from` and behind `to` are read

@@ -5,6 +5,20 @@
 
 /* ---- rarity ---- */
 
+/* What healthy training logs say in every other line. */
+static const char common[] =
+    "\nsaving checkpoint to checkpoints saved to \nloading model weights from \ntraining step \nvalidation loss \nepoch epochs "
+    "\niteration iterations \nlearning_rate learning rate \nrank ranks world_size local_rank \nrank 0 rank: 0 \ndevice devices cuda:0 gpu "
+    "0 "
+    "gpu:0 gpu memory \ndataset datasets data loader dataloader \ntokens per second samples per second throughput tokens/s samples/sec "
+    "it/s\ngradient grad_norm gradients \nnccl info channel via p2p/ipc p2p/cumem p2p/direct pointer via shm/direct \ninfo warning \n"
+    "userwarning warnings.warn( \nparameters parameter optimizer optimizer.step() lr_scheduler.step() \nscheduler memory allocated "
+    "reserved max_memory gb mb \nelapsed time per \nbatch size batches \naccuracy evaluation evaluating metrics \nstarting "
+    "initialized initializing process group distributed \nworker workers process processes node nodes server \ntorch tensor tensors "
+    "tensorboard wandb logging \nprecision float16 bfloat16 \nresults result finished \nimport from file line in module "
+    "python/lib/python3 site-packages/ \nsize shape time step steps loss model models number \nconfig configuration use_ "
+    "using \n";
+
 unsigned literal_rarity(const char *text, size_t length)
 {
     unsigned sum = 0;
@@ -23,7 +37,13 @@ unsigned literal_rarity(const char *text, size_t length)
         if (i && isupper((unsigned char)text[i]) && islower((unsigned char)text[i - 1]))
             sum += 4;
     }
-    return sum;
+    char folded[LITERAL_MAX + 1];
+    if (length > LITERAL_MAX)
+        length = LITERAL_MAX;
+    for (size_t i = 0; i < length; i++)
+        folded[i] = (char)tolower((unsigned char)text[i]);
+    folded[length] = '\0';
+    return strstr(common, folded) ? sum / 8 + 1 : sum;
 }
 
 size_t literal_rarest_run(const char *text, size_t length, size_t width, unsigned *rarity)
@@ -48,10 +68,10 @@ static unsigned set_score(const struct literal_set *set)
     unsigned score = set->count ? ~0u : 0;
     for (size_t i = 0; i < set->count; i++) {
         size_t length = strlen(set->text[i]);
-        if (length < LITERAL_MIN)
+        if (length < (set->count > 1 ? LITERAL_SHORTEST : LITERAL_MIN))
             return 0;
         unsigned rarity;
-        (void)literal_rarest_run(set->text[i], length, length < 8 ? LITERAL_MIN : 8, &rarity);
+        (void)literal_rarest_run(set->text[i], length, length < LITERAL_MIN ? length : length < 8 ? LITERAL_MIN : 8, &rarity);
         if (rarity < score)
             score = rarity;
     }
@@ -365,25 +385,33 @@ static void parse_alternatives(struct parser *parser, struct part *out)
     parser->depth--;
 }
 
-/* Cuts members down to the rarest LITERAL_MAX bytes and drops doubles. */
+/* Is the member found wherever this other one is found? Then one of them will do. */
+static bool makes_needless(const struct literal_set *set, size_t keeper, size_t i)
+{
+    if (keeper == i || !strstr(set->text[i], set->text[keeper]))
+        return false;
+    return strcmp(set->text[i], set->text[keeper]) != 0 || keeper < i;
+}
+
+/* Drops members that hold another one, and cuts the rest down to their rarest LITERAL_MAX bytes. */
 static bool finish(struct literal_set *set, struct arena *arena)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < set->count; i++) {
-        size_t length = strlen(set->text[i]);
-        const char *text = set->text[i];
-        if (length > LITERAL_MAX)
+    struct literal_set whole = *set;
+    set->count = 0;
+    for (size_t i = 0; i < whole.count; i++) {
+        bool needless = false;
+        for (size_t k = 0; k < whole.count && !needless; k++)
+            needless = makes_needless(&whole, k, i);
+        size_t length = strlen(whole.text[i]);
+        const char *text = whole.text[i];
+        if (!needless && length > LITERAL_MAX)
             text = arena_strndup(arena, text + literal_rarest_run(text, length, LITERAL_MAX, NULL), LITERAL_MAX);
         if (!text)
             return false;
-        bool known = false;
-        for (size_t k = 0; k < kept; k++)
-            known = known || !strcmp(set->text[k], text);
-        if (!known)
-            set->text[kept++] = text;
+        if (!needless)
+            set->text[set->count++] = text;
     }
-    set->count = kept;
-    return kept > 0;
+    return set->count > 0;
 }
 
 bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out)

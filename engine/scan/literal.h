@@ -8,9 +8,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#define LITERAL_MIN 5  /* shorter runs are in too many lines */
-#define LITERAL_MAX 64 /* of a longer run the rarest part is kept */
-#define LITERAL_ALTERNATIVES 16
+#define LITERAL_MIN 5      /* shorter runs are in too many lines */
+#define LITERAL_SHORTEST 4 /* of a word that is one of several alternatives, where another way to find the line costs more */
+#define LITERAL_MAX 64     /* of a longer run the rarest part is kept */
+#define LITERAL_ALTERNATIVES 48
 
 struct literal_set {
     const char *text[LITERAL_ALTERNATIVES]; /* one of these is in every line that the expression matches; NUL-terminated, no NUL within */

@@ -14,13 +14,18 @@
 #define ATTENTION_MESSAGE 12
 #define ATTENTION_TABLE 60
 #define ATTENTION_TOTAL 400000 /* lines read one by one because of what was before them, in one stream */
-#define EVERY_KIND (~0u)
+#define TRIES_MAX 4096         /* lines of one signature that are read in one stream */
+#define SURROUNDINGS_LINES 500 /* at a stream's beginning */
 
 bool stream_open(struct stream *stream, const struct scan_db *db, uint32_t file, int32_t rank)
 {
     *stream = (struct stream){.db = db, .file = file, .rank = rank, .table_rank = RANK_UNKNOWN};
     stream->matching = matching_new();
-    return stream->matching != NULL;
+    stream->tries = calloc(db->signature_count + 1, sizeof *stream->tries);
+    if (stream->matching && stream->tries)
+        return true;
+    stream_close(stream);
+    return false;
 }
 
 bool stream_clone(const struct stream *from, struct stream *to)
@@ -28,10 +33,12 @@ bool stream_clone(const struct stream *from, struct stream *to)
     *to = *from;
     to->traces = from->traces ? malloc(sizeof *to->traces) : NULL;
     to->matching = matching_new();
-    if ((from->traces && !to->traces) || !to->matching) {
+    to->tries = malloc((from->db->signature_count + 1) * sizeof *to->tries);
+    if ((from->traces && !to->traces) || !to->matching || !to->tries) {
         stream_close(to);
         return false;
     }
+    memcpy(to->tries, from->tries, (from->db->signature_count + 1) * sizeof *to->tries);
     if (to->traces)
         *to->traces = *from->traces;
     return true;
@@ -40,6 +47,7 @@ bool stream_clone(const struct stream *from, struct stream *to)
 void stream_close(struct stream *stream)
 {
     free(stream->traces);
+    free(stream->tries);
     matching_free(stream->matching);
     *stream = (struct stream){0};
 }
@@ -110,6 +118,23 @@ static unsigned read_ids(struct stream *stream, struct collect *collect, const s
             try_signature(stream, collect, place, literal->owner);
     }
     return kinds;
+}
+
+/* Is there anything among the literals that has not been read often enough? A line that every step of a long job prints is not cleaned a
+ * million times; what is passed over is counted as dropped. */
+static bool worth_reading(struct stream *stream, const uint32_t *ids, size_t count)
+{
+    bool worth = false;
+    for (size_t i = 0; i < count; i++) {
+        const struct db_literal *literal = &stream->db->literals[ids[i]];
+        if (literal->anchor)
+            worth = true;
+        else if (stream->tries[literal->owner] < TRIES_MAX) {
+            stream->tries[literal->owner]++;
+            worth = true;
+        }
+    }
+    return worth;
 }
 
 /* ---- launchers' tables ---- */
@@ -230,7 +255,7 @@ static void read_line(struct stream *stream, struct collect *collect, const char
         evidence.rank = place.rank;
         collect_add(collect, &evidence, text_key(line->text, line->length));
     }
-    if (!id_count || kinds & (ANCHOR_VERSION | ANCHOR_WORLD) || watched || !collect->training_log)
+    if (number <= SURROUNDINGS_LINES || kinds & (ANCHOR_VERSION | ANCHOR_WORLD) || taken || !collect->training_log)
         read_surroundings(collect, line, &place);
     if (!taken && !died && is_progress(line->text)) {
         struct evidence evidence = evidence_at(stream, &place, EV_PROGRESS);
@@ -334,8 +359,12 @@ void stream_block(struct stream *stream, struct collect *collect, const struct b
         if (hit_at && (hit_at <= from || from >= walk.end)) {
             const struct hit *hit = &block->hits[next_hit++];
             const char *end = hit_at + hit->length;
-            take_line(&walk, hit_at, end, block->ids + hit->first_id, hit->id_count);
-            at = behind(&walk, end);
+            if (stream->attention || in_sample(&walk, hit_at, last) || worth_reading(stream, block->ids + hit->first_id, hit->id_count)) {
+                take_line(&walk, hit_at, end, block->ids + hit->first_id, hit->id_count);
+                at = behind(&walk, end);
+            } else {
+                collect->dropped++;
+            }
             continue;
         }
         if (from >= walk.end)

@@ -18,6 +18,7 @@ struct stream {
     uint64_t attention_spent;
     int32_t table_rank;    /* launcher's table: the rank that the following exit code is of */
     bool table_root;       /* below "Root Cause" */
+    uint16_t *tries;       /* per signature: lines read for it */
     struct traces *traces; /* NULL until needed */
     struct matching *matching;
     struct line line;
