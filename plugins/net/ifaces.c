@@ -165,22 +165,26 @@ static void iface_emit(struct net *net, const struct net_iface *iface)
         kit_string(kit, net_address_text(address, text, sizeof text), origin, "net.iface.%s.ipv6", part);
 }
 
-/* MTUs that differ among those that carry the job, or that are below what IPv6 demands of every link. */
+/* MTUs that differ among the interfaces that can carry the job, or that are below what IPv6 demands of every link. */
 static void mtu_emit(struct net *net)
 {
     const uint64_t ipv6_minimum = 1280;
-    uint64_t least = UINT64_MAX, most = 0;
+    const struct net_iface *least = NULL, *most = NULL;
     for (size_t i = 0; i < net->iface_count; i++) {
         const struct net_iface *iface = &net->ifaces[i];
         if (!iface->knows_mtu || !net_iface_usable(net, iface) || !strcmp(iface->kind, "tunnel"))
             continue;
-        least = iface->mtu < least ? iface->mtu : least;
-        most = iface->mtu > most ? iface->mtu : most;
+        least = !least || iface->mtu < least->mtu ? iface : least;
+        most = !most || iface->mtu > most->mtu ? iface : most;
     }
-    if (!most)
+    if (!least)
         return;
-    kit_bool(&net->kit, least != most, "interfaces' MTUs", "net.mtu.mismatch");
-    kit_bool(&net->kit, least < ipv6_minimum, "interfaces' MTUs", "net.mtu.small");
+    kit_bool(&net->kit, least->mtu != most->mtu, "interfaces' MTUs", "net.mtu.mismatch");
+    kit_bool(&net->kit, least->mtu < ipv6_minimum, "interfaces' MTUs", "net.mtu.small");
+    if (least->mtu < ipv6_minimum)
+        kit_fault(&net->kit,
+                  "%s has an MTU of %llu, below the %llu that each link must carry: `ip link set %s mtu 1500`, the same on all hosts",
+                  least->name, (unsigned long long)least->mtu, (unsigned long long)ipv6_minimum, least->name);
 }
 
 void net_ifaces_emit(struct net *net)

@@ -152,6 +152,9 @@ static void remote_emit(struct net *net, const struct endpoint *to, const char *
     if (theirs && mtu) {
         kit_u64(kit, theirs, "bytes", "TCP_INFO of that connection", "net.master.peer_mtu");
         kit_bool(kit, theirs < mtu, "TCP_INFO of that connection", "net.master.mtu_mismatch");
+        if (theirs < mtu)
+            kit_fault(kit, "MASTER_ADDR %s takes packets of %llu bytes, the route there carries %llu: set the same MTU on all hosts", name,
+                      (unsigned long long)theirs, (unsigned long long)mtu);
     }
     if (fd >= 0)
         (void)close(fd);

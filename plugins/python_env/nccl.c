@@ -50,11 +50,9 @@ static bool preloaded(const struct kit *kit, char *out)
 }
 
 /* The library of PyTorch that needs NCCL, and the folder it is in. */
-static bool needing(const struct python_env *env, const struct py_package *torch, struct py_elf *elf, char *folder, size_t size,
-                    bool *any_elf)
+static bool needing(const struct py_package *torch, struct py_elf *elf, char *folder, size_t size, bool *any_elf)
 {
     static const char *const libraries[] = {"libtorch_cuda.so", "libtorch_nccl.so", "libtorch_cuda_cpp.so", "libtorch.so"};
-    (void)env;
     char file[PATH_MAX + 64];
     (void)snprintf(folder, size, "%.*s/torch/lib", (int)size - 16, torch->site->path);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
@@ -70,15 +68,13 @@ static bool needing(const struct python_env *env, const struct py_package *torch
 
 static const char *resolve(const struct kit *kit, const struct py_elf *elf, const char *origin, char *out)
 {
-    static const char defaults[] = "/usr/local/cuda/lib64:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:"
-                                   "/usr/lib/aarch64-linux-gnu:/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/lib";
     if (!*elf->runpath && search(elf->rpath, origin, out))
         return "DT_RPATH of PyTorch";
     if (search(kit_env(kit, "LD_LIBRARY_PATH"), origin, out))
         return "LD_LIBRARY_PATH";
     if (search(elf->runpath, origin, out))
         return "DT_RUNPATH of PyTorch";
-    return search(defaults, origin, out) ? "the loader's default folders" : NULL;
+    return search(kit_param(kit, "library_folders", PY_LIBRARY_FOLDERS), origin, out) ? "the loader's default folders" : NULL;
 }
 
 /* The version by the wheel's metadata, or by the file's name (libnccl.so.2.28.9). */
@@ -128,7 +124,7 @@ void py_nccl_emit(struct python_env *env)
         version_emit(env, path);
         return;
     }
-    if (!needing(env, torch, &elf, folder, sizeof folder, &any_elf)) {
+    if (!needing(torch, &elf, folder, sizeof folder, &any_elf)) {
         char name[PATH_MAX + 32];
         (void)snprintf(name, sizeof name, "%s/libtorch_cuda.so", folder);
         if (any_elf && access(name, F_OK) == 0)

@@ -4,6 +4,7 @@
 static const char *const facts[] = {"python.*", NULL};
 static const dtkb_param_v1 params[] = {
     {DTKB_PARAM_V1_INIT, .name = "prefix", .summary = "folder of the environment to look at", .default_value = NULL},
+    {DTKB_PARAM_V1_INIT, .name = "library_folders", .summary = "the dynamic loader's own folders", .default_value = PY_LIBRARY_FOLDERS},
 };
 
 static dtkb_result run(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
@@ -27,7 +28,7 @@ static dtkb_result run(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
 
 static const dtkb_probe_v1 probes[] = {{DTKB_PROBE_V1_INIT, .name = "python_env",
                                         .summary = "the Python environment: packages, CUDA wheels, the NCCL that would be loaded",
-                                        .facts = facts, .params = params, .param_count = 1, .run = run}};
+                                        .facts = facts, .params = params, .param_count = sizeof params / sizeof *params, .run = run}};
 static const dtkb_plugin_v1 plugin = {DTKB_PLUGIN_V1_INIT,
                                       .name = "python_env",
                                       .version = "1.0",

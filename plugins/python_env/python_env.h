@@ -12,6 +12,10 @@
 
 #define PY_SITES_MAX 24u
 #define PY_PACKAGES_MAX 128u
+/* Where the dynamic loader looks last. */
+#define PY_LIBRARY_FOLDERS                                                                                                     \
+    "/usr/local/cuda/lib64:/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu:" \
+    "/lib64:/usr/lib64:/lib:/usr/lib:/usr/local/lib"
 
 /* A folder of sys.path that may hold packages. */
 struct py_site {
