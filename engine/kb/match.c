@@ -10,6 +10,9 @@
 #include "kb/postings.h"
 #include "kb/search.h"
 
+/* What FTS5 takes for words that half of all issues or more have. */
+#define COMMON_RARITY 1e-6
+
 /* Slack for sums of bounds that were added in another order. */
 #define ROUNDING 1e-9
 
@@ -277,7 +280,16 @@ static double rarity(const struct search *search, size_t term)
 {
     double with = (double)search->issues_with[term];
     double idf = log((search->documents - with + 0.5) / (with + 0.5));
-    return idf > 0 ? idf : 1e-6;
+    return idf > COMMON_RARITY ? idf : COMMON_RARITY;
+}
+
+/* A word that every second issue has moves nothing, and its list is the longest to read: it is left out beside rarer ones. */
+static bool has_rare_word(const struct search *search)
+{
+    for (size_t i = 0; i < search->query->term_count; i++)
+        if (search->issues_with[i] && rarity(search, i) > COMMON_RARITY)
+            return true;
+    return false;
 }
 
 static int by_most(const void *left, const void *right)
@@ -289,13 +301,15 @@ static int by_most(const void *left, const void *right)
 static dtkb_status set_up_terms(struct walk *walk, struct err *err)
 {
     const struct search *search = walk->search;
+    bool rare_words = has_rare_word(search);
     dtkb_status status = DTKB_OK;
     for (size_t i = 0; i < search->query->term_count && status == DTKB_OK; i++) {
         const struct query_term *term = &search->query->terms[i];
         const struct list *list = NULL;
-        if (search->issues_with[i])
+        bool wanted = is_wanted(search, i);
+        if (search->issues_with[i] && (wanted || !rare_words || rarity(search, i) > COMMON_RARITY))
             status = load(walk, term->token, term->length, &list, err);
-        if (status == DTKB_OK && is_wanted(search, i)) {
+        if (status == DTKB_OK && wanted) {
             if (list)
                 want_list(walk, list);
             else
