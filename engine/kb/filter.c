@@ -66,7 +66,7 @@ static void add_known(struct kb *kb, const char *name, const char *wrong, struct
         size_t far = distance(wrong, value);
         if (far < least && strlen(value) < sizeof nearest) {
             least = far;
-            strcpy(nearest, value);
+            memcpy(nearest, value, strlen(value) + 1);
         }
         if (count++ < LISTED_MAX)
             buf_addf(&listed, "%s%s", count > 1 ? ", " : "", value);
