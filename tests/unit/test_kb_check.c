@@ -118,7 +118,7 @@ static void crossings_are_errors_between_strong_signs_only(void **unused)
     assert_complaint(CAUSE("a", FIX, SIGNATURE("s", "strong", "flux lost", "flux lost", "flux"))
                          OTHER("b", SIGNATURE("t", "strong", "deep flux lost", "deep flux lost", "flux")),
                      NULL, "error", 2, "fires on a sample of b/t");
-    assert_complaint(CAUSE("a", FIX, SIGNATURE("s", "weak", "flux lost", "flux lost", "flux"))
+    assert_complaint(CAUSE("a", FIX, SIGNATURE("s", "moderate", "flux lost", "flux lost", "flux"))
                          OTHER("b", SIGNATURE("t", "strong", "deep flux lost", "deep flux lost", "flux")),
                      NULL, "warning", 2, "fires on a sample of b/t");
     assert_complaint(good, "all fine\nflux 7 lost\n", "error", 2, "healthy.log:2");
