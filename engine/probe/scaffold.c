@@ -12,24 +12,25 @@
 #include "base/buf.h"
 #include "probe/template_table.h"
 
+#define NAME_MAX_LENGTH 64u
+
 struct project {
     const char *name, *language, *folder;
-    char identifier[65]; /* the name for C */
-    char file[96];       /* what dtkb loads, below the folder */
+    char file[96]; /* what dtkb loads, below the folder */
 };
 
 static bool is_name(const char *name)
 {
     size_t length = name ? strlen(name) : 0;
-    return length && length < sizeof((struct project *)0)->identifier && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == length &&
-           name[0] >= 'a' && name[0] <= 'z';
+    return length && length <= NAME_MAX_LENGTH && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == length && name[0] >= 'a' &&
+           name[0] <= 'z';
 }
 
 static void fill_in(const struct project *project, const char *text, struct buf *out)
 {
     const struct {
         const char *word, *value;
-    } words[] = {{"@NAME@", project->name}, {"@IDENT@", project->identifier}, {"@FILE@", project->file}};
+    } words[] = {{"@NAME@", project->name}, {"@FILE@", project->file}};
     while (*text) {
         size_t plain = strcspn(text, "@");
         buf_add(out, text, plain);
@@ -128,8 +129,6 @@ dtkb_status scaffold_write(const char *name, const char *language, const char *f
         }
     if (!*project.file)
         return err_set(err, DTKB_E_USAGE, "there is no template for the language '%s'; there are c, sh and python", project.language);
-    for (size_t i = 0; name[i]; i++)
-        project.identifier[i] = (char)(name[i] == '-' ? '_' : name[i]);
     char usual[96];
     (void)snprintf(usual, sizeof usual, "dtkb-probe-%s", name);
     project.folder = folder ? folder : usual;

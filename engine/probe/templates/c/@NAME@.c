@@ -28,7 +28,7 @@ static const dtkb_probe_v1 probes[] = {
     {DTKB_PROBE_V1_INIT, .name = "@NAME@", .summary = "how busy the machine is", .facts = facts, .run = run},
 };
 
-static const dtkb_plugin_v1 @IDENT@_plugin = {
+static const dtkb_plugin_v1 plugin = {
     DTKB_PLUGIN_V1_INIT,
     .name = "@NAME@",
     .version = "0.1",
@@ -39,4 +39,4 @@ static const dtkb_plugin_v1 @IDENT@_plugin = {
     .probe_stride = sizeof(dtkb_probe_v1),
 };
 
-DTKB_PLUGIN_ENTRY(@IDENT@_plugin)
+DTKB_PLUGIN_ENTRY(plugin)
