@@ -193,12 +193,37 @@ static void bad_expressions_are_refused_by_name(void **state)
     assert_false(matches);
 }
 
+/* Launchers, schedulers, fabrics and the kernel's word on a GPU belong to a job; a web server's log does not. */
+static void a_job_is_known_by_its_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool training;
+    } cases[] = {
+        {"NVRM: Xid (PCI:0000:3b:00): 109, pid=1234, name=python", true},
+        {"(raylet) A worker died or was killed while executing a task", true},
+        {"slurmstepd: error: Detected 1 oom_kill event in StepId=11.0.", true},
+        {"mlx5_core 0000:41:00.0: CREATE_MKEY(0x200) failed", true},
+        {"UCX  ERROR ibv_create_cq(cqe=4096) failed: Cannot allocate memory", true},
+        {"10.0.0.2 - - GET /index.html 502 upstream prematurely closed the connection", false},
+        {"e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct findings findings = scan_text(cases[i].text, 0, 0);
+        if (findings.training_log != cases[i].training)
+            fail_msg("%s", cases[i].text);
+        findings_free(&findings);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signature_is_found_with_its_fields), cmocka_unit_test(a_traceback_names_type_and_place),
         cmocka_unit_test(every_split_gives_the_same),           cmocka_unit_test(a_look_at_the_findings_changes_nothing),
         cmocka_unit_test(a_saved_set_is_loaded_again),          cmocka_unit_test(bad_expressions_are_refused_by_name),
+        cmocka_unit_test(a_job_is_known_by_its_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
