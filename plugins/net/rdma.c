@@ -151,14 +151,14 @@ static void peer_memory_emit(struct kit *kit)
     }
     if (list || found)
         kit_bool(kit, found != NULL, found ? found : "proc/modules", "ib.peermem.loaded");
-    char line[256];
+    char driver[256], release[64];
     unsigned major, minor;
-    if (kit_read_line(kit, line, sizeof line, proc, "driver/nvidia/version") && strstr(line, "NVRM")) {
-        bool open_modules = strstr(line, "Open Kernel Module") != NULL;
-        if (kit_read_line(kit, line, sizeof line, proc, "sys/kernel/osrelease") && sscanf(line, "%u.%u", &major, &minor) == 2)
-            kit_bool(kit, open_modules && (major > 5 || (major == 5 && minor >= 12)), "driver/nvidia/version, kernel/osrelease",
-                     "ib.dmabuf.available");
-    }
+    if (!kit_read_line(kit, release, sizeof release, proc, "sys/kernel/osrelease") || sscanf(release, "%u.%u", &major, &minor) != 2)
+        return;
+    bool open_modules =
+        kit_read_line(kit, driver, sizeof driver, proc, "driver/nvidia/version") && strstr(driver, "Open Kernel Module") != NULL;
+    kit_bool(kit, open_modules && (major > 5 || (major == 5 && minor >= 12)), "driver/nvidia/version, kernel/osrelease",
+             "ib.dmabuf.available");
 }
 
 static void hca_setting_emit(struct kit *kit, uint64_t chosen)
