@@ -7,7 +7,11 @@ function(dtkb_add_plugin name)
   set_target_properties(${target} PROPERTIES C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
                         C_STANDARD 11 PREFIX lib OUTPUT_NAME dtkb-probe-${name} SUFFIX .so
                         LIBRARY_OUTPUT_DIRECTORY ${dtkb_PLUGIN_BUILD_DIR})
-  target_link_options(${target} PRIVATE -Wl,--no-undefined -Wl,--exclude-libs,ALL)
+  # clang leaves a sanitizer's symbols to the program that loads the plugin.
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL)
+  if(NOT DTKB_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,--no-undefined)
+  endif()
   # dtkb searches only what nobody else can write, whatever the umask here is.
   add_custom_command(TARGET ${target} POST_BUILD COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
   install(TARGETS ${target} LIBRARY DESTINATION ${dtkb_PLUGIN_INSTALL_DIR})

@@ -42,7 +42,7 @@ static bool find(const struct kit *kit, const char *program, struct command_resu
     }
     if (!path || !*path)
         path = "/usr/local/bin:/usr/bin:/bin";
-    for (const char *at = path; at; at = strchr(at, ':'), at += at != NULL) {
+    for (const char *at = path; at; at = kit_after(at, ':')) {
         int folder = (int)strcspn(at, ":"), length = snprintf(result->path, sizeof result->path, "%.*s/%s", folder, at, program);
         if (folder && length > 0 && (size_t)length < sizeof result->path && is_program(result->path))
             return true;

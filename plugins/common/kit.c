@@ -154,6 +154,12 @@ const char *kit_part(char *out, size_t size, const char *text)
     return out;
 }
 
+const char *kit_after(const char *text, char separator)
+{
+    const char *found = strchr(text, separator);
+    return found ? found + 1 : NULL;
+}
+
 /* ---- environment ---- */
 
 const char *kit_env(const struct kit *kit, const char *name)

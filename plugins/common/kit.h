@@ -40,6 +40,9 @@ __attribute__((format(printf, 4, 5))) void kit_string(struct kit *kit, const cha
 /* A device's, interface's or variable's name as one part of a fact's name: dots, blanks and controls become '_'. Returns `out`. */
 const char *kit_part(char *out, size_t size, const char *text);
 
+/* What stands behind the next `separator`, NULL when there is none: to go through lines or the folders of a path. */
+const char *kit_after(const char *text, char separator);
+
 /* ---- the job's environment and the run's parameters ---- */
 /* The value of a variable of the job; NULL when it is not set. */
 const char *kit_env(const struct kit *kit, const char *name);

@@ -21,7 +21,7 @@ struct group {
 /* The path of this process in the hierarchy of `controller` ("" for version 2) from /proc/self/cgroup: "4:cpu,cpuacct:/path". */
 static bool own_path(const char *text, const char *controller, char *out, size_t size)
 {
-    for (const char *line = text; line && *line; line = strchr(line, '\n'), line += line != NULL) {
+    for (const char *line = text; line && *line; line = kit_after(line, '\n')) {
         const char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
         char controllers[256];
         if (!path || (size_t)(path - list) > sizeof controllers)

@@ -13,7 +13,7 @@ static void emit_field(struct kit *kit, const char *text, const char *key, uint6
                        const char *fact)
 {
     size_t length = strlen(key);
-    for (const char *line = text; line; line = strchr(line, '\n'), line += line != NULL) {
+    for (const char *line = text; line; line = kit_after(line, '\n')) {
         if (strncmp(line, key, length) != 0)
             continue;
         char *end;

@@ -11,7 +11,7 @@
 #include "common/command.h"
 
 enum { BLOCK = 1 << 18, LINE_MAX_BYTES = 1 << 13 };
-#define TAIL_MAX ((off_t)48 << 20) /* of a file: the end is what matters */
+#define TAIL_MAX ((off_t)16 << 20) /* of a file: the end is what matters, and a kernel keeps far less itself */
 #define JOURNAL_MAX ((size_t)16 << 20)
 
 /* Cuts a stream of blocks into lines. What a line has beyond its measure is dropped. */

@@ -5,10 +5,13 @@
 #include <ftw.h>
 #include <libxml/parser.h>
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "probe/vocabulary.h"
@@ -153,6 +156,35 @@ void run_probe(const char *probe, const char *const *settings)
     assert_int_equal(ran.results.count, 1);
     ran.result = ran.results.results;
     fact_set_sort(&ran.facts);
+}
+
+/* The body as a group of one test, which keeps a wrong answer's jump within the process. */
+static void (*current_body)(void);
+static void call_body(void **state)
+{
+    (void)state;
+    current_body();
+}
+
+void in_own_process(void (*body)(void), int namespaces)
+{
+    int status;
+    (void)fflush(NULL);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        if (namespaces && (unshare(namespaces) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0))
+            _exit(CANNOT);
+        current_body = body;
+        const struct CMUnitTest tests[] = {cmocka_unit_test(call_body)};
+        _exit(cmocka_run_group_tests_name("changed machine", tests, NULL, NULL) ? 1 : 0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT) {
+        print_message("[  NOTE    ] changing mounts is not permitted here\n");
+        skip();
+    }
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 /* ---- questions ---- */

@@ -45,4 +45,9 @@ void no_fact(const char *fact);
 /* Words that must stand in the log of the run. */
 void log_has(const char *words);
 
+/* Runs `body` in a process of its own, with the namespaces of unshare() given, so that it may change limits and mounts; its questions count
+ * as the test's own. It ends itself with status CANNOT where what it needs is not permitted: the test is skipped then. */
+#define CANNOT 77
+void in_own_process(void (*body)(void), int namespaces);
+
 #endif

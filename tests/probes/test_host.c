@@ -264,109 +264,63 @@ static void nonsense_in_the_tree_is_passed_over(void **state)
 
 /* ---- this machine, changed ---- */
 
-/* Runs `body` in a process of its own whose limits and mounts may be changed: the status says whether its questions were answered right. */
-static void in_own_process(void (*body)(void), int namespaces)
-{
-    (void)fflush(NULL);
-    pid_t pid = fork();
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        if (namespaces && (unshare(namespaces) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0))
-            _exit(77);
-        body();
-        _exit(0);
-    }
-    int status;
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
-        print_message("no mount namespace is permitted here\n");
-        skip();
-    }
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-/* cmocka's assertions jump in the parent's copy of its state; here a wrong answer ends the process instead. */
-#define MUST(condition)                                                           \
-    do                                                                            \
-        if (!(condition)) {                                                       \
-            (void)fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-            _exit(1);                                                             \
-        }                                                                         \
-    while (0)
-
-static uint64_t u64_of(const char *name)
-{
-    const struct fact *fact = fact_set_find(&ran.facts, name);
-    MUST(fact && fact->type == FACT_U64);
-    return fact->value.u64;
-}
-
-static bool bool_of(const char *name)
-{
-    const struct fact *fact = fact_set_find(&ran.facts, name);
-    MUST(fact && fact->type == FACT_BOOL);
-    return fact->value.boolean;
-}
-
 static void with_small_limits(void)
 {
-    MUST(setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){65536, 65536}) == 0);
-    MUST(setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64}) == 0);
+    assert_true(setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){65536, 65536}) == 0);
+    assert_true(setrlimit(RLIMIT_NOFILE, &(struct rlimit){64, 64}) == 0);
     RUN("host", "cwd=/");
-    MUST(ran.result->status == PROBE_OK || ran.result->status == PROBE_FAULT);
-    MUST(u64_of("host.limit.memlock_bytes") == 65536);
-    MUST(u64_of("host.limit.memlock_hard_bytes") == 65536);
-    MUST(u64_of("host.limit.nofile") == 64);
+    fact_is_u64("host.limit.memlock_bytes", 65536);
+    fact_is_u64("host.limit.memlock_hard_bytes", 65536);
+    fact_is_u64("host.limit.nofile", 64);
 }
 
 static void with_small_shared_memory(void)
 {
     if (mount("tmpfs", "/dev/shm", "tmpfs", 0, "size=64m") != 0)
-        _exit(77);
+        _exit(CANNOT);
     RUN("host", "cwd=/");
-    MUST(u64_of("host.shm.size_bytes") == 64 * MIB);
-    MUST(u64_of("host.shm.free_bytes") == 64 * MIB);
+    fact_is_u64("host.shm.size_bytes", 64 * MIB);
+    fact_is_u64("host.shm.free_bytes", 64 * MIB);
     int fd = open("/dev/shm/dead-job", O_WRONLY | O_CREAT, 0600);
-    MUST(fd >= 0 && posix_fallocate(fd, 0, (off_t)(64 * MIB)) == 0);
+    assert_true(fd >= 0 && posix_fallocate(fd, 0, (off_t)(64 * MIB)) == 0);
     RUN("host", "cwd=/");
-    MUST(u64_of("host.shm.free_bytes") == 0);
-    MUST(ran.result->status == PROBE_FAULT && strstr(ran.result->reason, "/dev/shm is full"));
+    fact_is_u64("host.shm.free_bytes", 0);
+    status_is(PROBE_FAULT, "/dev/shm is full");
 }
 
 static void with_a_full_work_folder(void)
 {
     if (mount("tmpfs", tree, "tmpfs", 0, "size=2m,nr_inodes=4") != 0)
-        _exit(77);
+        _exit(CANNOT);
     char setting[128];
     (void)snprintf(setting, sizeof setting, "cwd=%s", tree);
     for (int i = 0; i < 3; i++) {
         char path[128];
         (void)snprintf(path, sizeof path, "%s/%d", tree, i);
-        MUST(creat(path, 0600) >= 0);
+        assert_true(creat(path, 0600) >= 0);
     }
     RUN("host", setting);
-    MUST(u64_of("host.disk.cwd.free_inodes") == 0);
-    MUST(ran.result->status == PROBE_FAULT && strstr(ran.result->reason, "no inode left"));
+    fact_is_u64("host.disk.cwd.free_inodes", 0);
+    status_is(PROBE_FAULT, "no inode left");
     char big[128];
     (void)snprintf(big, sizeof big, "%s/0", tree);
-    MUST(posix_fallocate(open(big, O_WRONLY), 0, (off_t)(2 * MIB)) == 0);
+    assert_true(posix_fallocate(open(big, O_WRONLY), 0, (off_t)(2 * MIB)) == 0);
     RUN("host", setting);
-    MUST(u64_of("host.disk.cwd.free_bytes") == 0);
-    MUST(ran.result->status == PROBE_FAULT && strstr(ran.result->reason, "is full"));
-    MUST(!strcmp(fact_set_find(&ran.facts, "host.disk.cwd.type")->value.string, "tmpfs"));
+    fact_is_u64("host.disk.cwd.free_bytes", 0);
+    status_is(PROBE_FAULT, "is full");
+    fact_is_string("host.disk.cwd.type", "tmpfs");
 }
 
 static void with_a_read_only_work_folder(void)
 {
     if (mount("tmpfs", tree, "tmpfs", MS_RDONLY, NULL) != 0)
-        _exit(77);
+        _exit(CANNOT);
     char setting[128];
     (void)snprintf(setting, sizeof setting, "cwd=%s", tree);
     RUN("host", setting);
-    MUST(bool_of("host.disk.cwd.readonly"));
-    MUST(!bool_of("host.disk.tmp.readonly"));
-    MUST(ran.result->status == PROBE_FAULT && strstr(ran.result->reason, "mounted read-only"));
+    fact_is_bool("host.disk.cwd.readonly", true);
+    fact_is_bool("host.disk.tmp.readonly", false);
+    status_is(PROBE_FAULT, "mounted read-only");
 }
 
 /* A FUSE file system whose server never answers stands for a dead file server. */
@@ -376,17 +330,17 @@ static void with_a_file_system_that_hangs(void)
     int fd = open("/dev/fuse", O_RDWR);
     (void)snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other", fd);
     if (fd < 0 || mount("server:/export", tree, "fuse", 0, options) != 0)
-        _exit(77);
+        _exit(CANNOT);
     (void)snprintf(setting, sizeof setting, "home=%s", tree);
     uint64_t before = clock_ns();
     RUN("host", setting, "cwd=/");
     double seconds = (double)(clock_ns() - before) / 1e9;
-    MUST(!bool_of("host.disk.home.responding"));
-    MUST(bool_of("host.disk.cwd.responding"));
-    MUST(ran.result->status == PROBE_FAULT && strstr(ran.result->reason, "does not answer"));
-    MUST(!strcmp(fact_set_find(&ran.facts, "host.disk.home.type")->value.string, "fuse"));
-    MUST(fact_set_find(&ran.facts, "host.limit.nofile"));
-    MUST(seconds < 2.5);
+    fact_is_bool("host.disk.home.responding", false);
+    fact_is_bool("host.disk.cwd.responding", true);
+    status_is(PROBE_FAULT, "does not answer");
+    fact_is_string("host.disk.home.type", "fuse");
+    assert_non_null(fact_set_find(&ran.facts, "host.limit.nofile"));
+    assert_true(seconds < 2.5);
 }
 
 #define IN_PROCESS(body, namespaces)      \
