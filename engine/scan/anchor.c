@@ -15,6 +15,8 @@ const struct anchor anchors[] = {
     {"unable to ", ANCHOR_ERROR, true, false},
     {"could not ", ANCHOR_ERROR, true, false},
     {"timed out", ANCHOR_ERROR, true, false},
+    {"watchdog caught", ANCHOR_ERROR, false, false},
+    {"before timing out", ANCHOR_ERROR, false, false},
     {"not found", ANCHOR_ERROR, true, false},
     {"permission denied", ANCHOR_ERROR, true, false},
     {"connection refused", ANCHOR_ERROR, true, false},

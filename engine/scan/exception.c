@@ -95,7 +95,8 @@ enum sig_role exception_role(const char *type, const char *message)
 
 bool is_user_file(const char *file)
 {
-    static const char *const libraries[] = {"/site-packages/", "/dist-packages/", "/lib/python", "/lib64/python", "<frozen ", "/bin/"};
+    static const char *const libraries[] = {"/site-packages/", "/dist-packages/", "/lib/python",    "/lib64/python",
+                                            "<frozen ",        "/bin/",           "/pytorch/torch/"};
     for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
         if (strstr(file, libraries[i]))
             return false;

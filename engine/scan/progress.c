@@ -37,7 +37,7 @@ bool is_training(const char *line)
         "all_reduce", "allreduce", "ddp",       "fsdp",       "pytorch",    "mxnet",     "paddle",     "jax",        "checkpoint",
         "slots",      "orte",      "prte",      "rendezvous", "dataloader", "optimizer", "ray::",      "ray.",       "raylet",
         "slurm",      "srun",      "nvrm",      "nvidia",     "mlx5",       "ucx",       "pmix",       "ibv_",       "libfabric",
-        "hccl",       "rccl",      "lightning", "accelerate", "train.py",   "train_",    "trainer",    "training"};
+        "hccl",       "rccl",      "lightning", "accelerate", "train.py",   "train_",    "trainer",    "training",   "process group"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const char *p = strcasestr(line, words[i]);
         if (p && (p == line || !isalpha((unsigned char)p[-1])))

@@ -162,6 +162,7 @@ static void read_table(struct stream *stream, const char *text)
         stream->table_rank = colon ? (int32_t)strtol(colon + 1, NULL, 10) : RANK_UNKNOWN;
     } else if (!strncmp(text, "Process name: [[", 16)) {
         const char *comma = strstr(text, "],");
+        stream->table_root = false;
         stream->table_rank = comma ? (int32_t)strtol(comma + 2, NULL, 10) : RANK_UNKNOWN;
     }
 }
@@ -324,8 +325,8 @@ static const char *next_sample(const struct walk *walk, const char *at, bool las
         return at;
     size_t size = last ? SAMPLE_END : SAMPLE_TAIL;
     const char *start = walk->end - size;
-    const char *newline = memchr(start, '\n', size);
-    return newline ? newline + 1 : walk->end;
+    const char *end = line_end(start, walk->end);
+    return end < walk->end ? end + 1 : walk->end;
 }
 
 static void end_of_stream(struct walk *walk)

@@ -167,6 +167,10 @@ static bool read_terminate(struct traces *traces, struct collect *collect, const
         trace = open_trace(traces, collect, place, TRACE_LAST);
     }
     read_last_line(trace, line, place, &type, &message);
+    size_t length = strlen(trace->type);
+    copy_text(trace->text, sizeof trace->text, trace->type, length);
+    copy_text(trace->text + length, sizeof trace->text - length, ": ", 2);
+    copy_text(trace->text + length + 2, sizeof trace->text - length - 2, trace->message, strlen(trace->message));
     return true;
 }
 

