@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/rank.h"
 #include "api/secrets.h"
 #include "api/trials.h"
 #include "diagnose/diagnose.h"
@@ -147,6 +148,8 @@ dtkb_status diagnosis_judge(struct dtkb_diagnosis *diagnosis, json_t **report, s
         .explain_scores = diagnosis->options.explain_scores != 0,
     };
     status = diagnose(diagnosis->engine->kb, &input, report, err);
+    if (status == DTKB_OK && diagnosis->probed && !diagnosis->bundled)
+        report_add_rank(*report);
     diagnosis_release(diagnosis, &findings);
     return status;
 }

@@ -15,8 +15,10 @@ void roll_find(struct roll_call *roll, enum trouble trouble, const char *ranks, 
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!finding->trouble)
-        finding->decide = roll_now(roll) + SETTLE;
+    /* What a lost rank brings about comes later than its own end, and the launcher may end us all any moment. */
+    uint64_t decide = roll_now(roll) + (trouble >= TROUBLE_GONE ? SETTLE / 8 : SETTLE);
+    if (!finding->trouble || decide < finding->decide)
+        finding->decide = decide;
     finding->trouble = trouble;
     memset(finding->ranks, 0, sizeof finding->ranks);
     memset(finding->text, 0, sizeof finding->text);

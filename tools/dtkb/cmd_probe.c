@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "launched.h"
 
 /* "a" "b,c" -> "a,b,c"; NULL for none (all passive probes). The caller frees it. */
 static char *join_names(const struct options *options)
@@ -22,6 +23,7 @@ static char *join_names(const struct options *options)
 static int run(const struct command *command, const struct options *options)
 {
     int status = EXIT_CLEAN;
+    launched_begin();
     dtkb *engine = open_engine(command, options, &status);
     if (!engine)
         return failure_exit(options, status);
@@ -39,6 +41,7 @@ static int run(const struct command *command, const struct options *options)
     }
     free(names);
     dtkb_close(engine);
+    launched_end(status);
     return status;
 }
 
@@ -47,7 +50,8 @@ const struct command command_probe = {
     .operands = "[list | NAME...]",
     .summary = "look at the live machine: facts, what is broken, and the causes that explain it",
     .details = "Without a NAME every passive probe runs; active ones (small collectives, a GPU allocation) run when named.\n"
-               "Exit status as of diagnose.",
+               "Under mpirun, srun or torchrun each rank writes its report: '-o rank-%r.json' names it by rank (%r) and host (%h), and\n"
+               "'dtkb merge rank-*.json' joins them. Exit status as of diagnose.",
     .example = "dtkb probe host net --json",
     .options = OPTIONS_COMMON | OPTION(OPT_TIMEOUT) | OPTION(OPT_BUDGET) | OPTION(OPT_SET) | OPTION(OPT_TRY) | OPTION(OPT_NAGIOS) |
                OPTION(OPT_PLUGINS) | OPTION(OPT_EXPLAIN),

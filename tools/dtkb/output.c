@@ -1,5 +1,6 @@
 /* From the library's documents to stdout, and from its statuses to ours. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "launched.h"
 
 int status_exit(dtkb_status status)
 {
@@ -73,10 +75,11 @@ int write_document_to(const struct command *command, const struct options *optio
     dtkb_write_options how = DTKB_WRITE_OPTIONS_INIT;
     how.width = terminal_width(stream);
     how.color = wants_color(options, stream);
-    FILE *out = options->output ? fopen(options->output, "w") : stream;
+    char name[PATH_MAX];
+    FILE *out = options->output ? fopen(launched_file_name(options->output, name, sizeof name), "w") : stream;
     if (!out) {
         dtkb_doc_free(doc);
-        return complain(command, EXIT_USAGE, "%s: %s", options->output, strerror(errno));
+        return complain(command, EXIT_USAGE, "%s: %s", name, strerror(errno));
     }
     dtkb_status status = dtkb_doc_write(doc, options->format, &how, write_bytes, out);
     int failed = ferror(out) || fflush(out) != 0;
