@@ -10,8 +10,8 @@
  * possessive, so that a hostile line costs no more than its length. */
 static const char *const patterns[] = {
     /* a name that says so, then its value: token=..., "api_key": "...", AWS_SECRET_ACCESS_KEY=... */
-    "(?i)((?:api[_-]?key|access[_-]?key|secret|passw(?:or)?d|passwd|token(?!s)|credential|private[_-]?key)s?[a-z0-9_-]{0,20}"
-    "[\"']?\\s{0,3}[=:]\\s{0,3}[\"']?)(?!\\s)[^\\s\"',;&]{4,512}+",
+    ("(?i)((?:api[_-]?key|access[_-]?key|secret|passw(?:or)?d|passwd|token(?!s)|credential|private[_-]?key)s?[a-z0-9_-]{0,20}"
+     "[\"']?\\s{0,3}[=:]\\s{0,3}[\"']?)(?!\\s)[^\\s\"',;&]{4,512}+"),
     "(?i)(authorization[\"']?\\s{0,3}[=:]\\s{0,3}[\"']?(?:bearer|basic|token)?\\s{0,3})[^\\s\"',;]{4,2048}+",
     "(?i)(bearer\\s{1,3})[a-z0-9._~+/=-]{16,2048}+",
     "([a-z][a-z0-9+.-]{1,20}://[^\\s:/@]{0,128}:)[^\\s@/]{1,256}+(?=@)", /* credentials in a URL */

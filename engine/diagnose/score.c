@@ -120,9 +120,10 @@ static dtkb_status gather_from_log(struct kb *kb, const struct findings *finding
             i++;
             continue;
         }
-        free(out->list[i].evidence);
-        free(out->list[i].seen);
+        struct candidate dropped = out->list[i];
         out->list[i] = out->list[--out->count];
+        free(dropped.evidence);
+        free(dropped.seen);
     }
     return status;
 }

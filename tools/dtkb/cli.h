@@ -79,6 +79,8 @@ int status_exit(dtkb_status status);
 
 /* Parses argv[1..] of a verb. Returns -1 to go on, else the exit status (help was shown, or a mistake was named). */
 int options_parse(const struct command *command, int argc, char **argv, struct options *out);
+/* The operands as one text; the caller frees it. NULL when out of memory. */
+char *join_operands(const struct options *options, const char *separator);
 void command_help(const struct command *command);
 
 /* Opens the knowledge base the options name; says on stderr why it can't. NULL then, and `*status` is the exit status. */

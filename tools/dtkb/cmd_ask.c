@@ -1,6 +1,5 @@
 /* The verbs that ask the knowledge base: search, show, explain, stats, taxonomy. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli.h"
 
@@ -22,14 +21,9 @@ static int answer(const struct command *command, const struct options *options,
 static dtkb_status ask_search(dtkb *engine, const struct options *options, dtkb_doc **doc)
 {
     dtkb_query query = DTKB_QUERY_INIT;
-    size_t length = 1;
-    for (int i = 0; i < options->operand_count; i++)
-        length += strlen(options->operands[i]) + 1;
-    char *text = calloc(1, length);
+    char *text = join_operands(options, " ");
     if (!text)
         return DTKB_E_NOMEM;
-    for (int i = 0; i < options->operand_count; i++)
-        strcat(strcat(text, i ? " " : ""), options->operands[i]);
     query.text = text;
     query.framework = options->framework;
     query.stage = options->stage;

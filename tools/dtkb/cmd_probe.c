@@ -5,21 +5,6 @@
 #include "cli.h"
 #include "launched.h"
 
-/* "a" "b,c" -> "a,b,c"; NULL for none (all passive probes). The caller frees it. */
-static char *join_names(const struct options *options)
-{
-    size_t length = 1;
-    for (int i = 0; i < options->operand_count; i++)
-        length += strlen(options->operands[i]) + 1;
-    char *names = options->operand_count ? calloc(1, length) : NULL;
-    for (int i = 0; names && i < options->operand_count; i++) {
-        if (i)
-            strcat(names, ",");
-        strcat(names, options->operands[i]);
-    }
-    return names;
-}
-
 static int run(const struct command *command, const struct options *options)
 {
     int status = EXIT_CLEAN;
@@ -29,7 +14,7 @@ static int run(const struct command *command, const struct options *options)
         return failure_exit(options, status);
     dtkb_diagnose_options how = diagnose_options(options);
     bool list = options->operand_count == 1 && !strcmp(options->operands[0], "list");
-    char *names = join_names(options);
+    char *names = options->operand_count ? join_operands(options, ",") : NULL;
     dtkb_doc *doc;
     dtkb_status done = list ? dtkb_plugins(engine, options->plugins, &doc) : dtkb_probe(engine, names, &how, &doc);
     if (done != DTKB_OK) {

@@ -43,16 +43,14 @@ static void diagnose_job(const struct command *command, const struct options *op
     int ignored = 0;
     dtkb *engine = open_engine(command, options, &ignored);
     dtkb_diagnosis *diagnosis;
-    dtkb_doc *report;
+    dtkb_doc *report = NULL;
     if (!engine)
         return;
     dtkb_diagnose_options how = diagnose_options(options);
     dtkb_status status = dtkb_diagnosis_new(engine, &how, &diagnosis);
     if (status == DTKB_OK) {
         status = feed_job(job, diagnosis);
-        if (status == DTKB_OK)
-            status = dtkb_conclude(diagnosis, &report);
-        if (status == DTKB_OK) {
+        if (status == DTKB_OK && (status = dtkb_conclude(diagnosis, &report)) == DTKB_OK) {
             fputs("\n---- dtkb ----\n", stderr);
             write_document_to(command, options, report, stderr);
         }

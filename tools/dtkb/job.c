@@ -16,8 +16,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* After the job's end its children may hold the pipe open; a silence this long ends the waiting for them. */
 #define DRAIN_MS 500
 #define CHUNK ((size_t)256 << 10)
@@ -157,7 +155,7 @@ static void pump(struct job *job, struct stream *streams, int signals)
         struct pollfd polls[3] = {{.fd = signals, .events = POLLIN}};
         for (int i = 0; i < job->streams; i++)
             polls[i + 1] = (struct pollfd){.fd = streams[i].from, .events = POLLIN};
-        int ready = poll(polls, (nfds_t)(job->streams + 1), poll_timeout(job, ended, told ? now() : last_output));
+        int ready = poll(polls, 1 + (nfds_t)job->streams, poll_timeout(job, ended, told ? now() : last_output));
         if (ready == 0 && ended)
             break;
         if (ready == 0 && !told) {
@@ -185,7 +183,7 @@ static void pump(struct job *job, struct stream *streams, int signals)
 int job_run(struct job *job, char **argv)
 {
     static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGCHLD};
-    struct stream streams[2];
+    struct stream streams[2] = {{0}, {0}};
     sigset_t block, before;
     job->streams = same_target(STDOUT_FILENO, STDERR_FILENO) ? 1 : 2;
     for (int i = 0; i < job->streams; i++)

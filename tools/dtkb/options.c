@@ -119,7 +119,7 @@ static int store(const struct command *command, enum option_id id, const char *v
     case OPT_JSON:
         return out->format = DTKB_FORMAT_JSON, 1;
     case OPT_COLOR:
-        if (strcmp(value, "auto") && strcmp(value, "always") && strcmp(value, "never"))
+        if (strcmp(value, "auto") != 0 && strcmp(value, "always") != 0 && strcmp(value, "never") != 0)
             return complain(command, 0, "--color: '%s' is none of auto, always, never", value);
         return out->color = value, 1;
     case OPT_PACK:
@@ -147,6 +147,20 @@ static int store(const struct command *command, enum option_id id, const char *v
     default:
         return 1;
     }
+}
+
+char *join_operands(const struct options *options, const char *separator)
+{
+    char *text = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&text, &length);
+    for (int i = 0; out && i < options->operand_count; i++)
+        fprintf(out, "%s%s", i ? separator : "", options->operands[i]);
+    if (out && fclose(out) != 0) {
+        free(text);
+        text = NULL;
+    }
+    return text;
 }
 
 static int check_operands(const struct command *command, const struct options *options)

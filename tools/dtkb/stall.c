@@ -13,8 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-extern char **environ;
-
 #define PROCESSES_MAX 256
 #define STACKS_MAX 16 /* a node runs 8 ranks; the launcher and loaders come beside them */
 #define STACK_SECONDS 10
