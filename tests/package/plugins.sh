@@ -46,7 +46,8 @@ cp -r "$root/plugins/example" "$work/example"
 step "example configures" cmake -S "$work/example" -B "$work/example/build"
 step "example builds" cmake --build "$work/example/build"
 step "example passes" ctest --test-dir "$work/example/build" --output-on-failure
-cp "$work/example/build/plugins/libdtkb-probe-clocksource.so" "$work/data/dtkb/plugins"
+step "example installs beside the bundled plugins" cmake --install "$work/example/build"
+[ -n "$(find "$work/prefix" -name libdtkb-probe-clocksource.so)" ] || { echo "failed: it was installed elsewhere" >&2; exit 1; }
 cp "$work/example/clocksource.xml" "$work/data/dtkb/packs"
 
 # What the command line writes to begin with.
