@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "kb/build.h"
+#include "kb/import.h"
 
 dtkb_status dtkb_kb_build(const char *folder, const char *file, char *error, size_t error_size)
 {
@@ -42,4 +43,20 @@ dtkb_status dtkb_kb_check(const char *const *paths, size_t count, dtkb_doc **out
     }
     err.code = status;
     return api_report(&err, error, error_size);
+}
+
+dtkb_status dtkb_kb_import(dtkb *engine, const char *dump, const char *layer,
+                           void (*progress)(void *context, uint64_t bytes_done, uint64_t bytes_total), void *progress_context,
+                           dtkb_doc **out)
+{
+    struct err *err = api_begin(engine);
+    struct import_result result = {0};
+    if (!dump || !layer)
+        return err_set(err, DTKB_E_USAGE, "dtkb_kb_import: which dump, which layer?");
+    dtkb_status status = kb_import(engine->kb, dump, layer, progress, progress_context, &result, err);
+    if (status != DTKB_OK)
+        return status;
+    return doc_new(json_pack("{s:s, s:s, s:I, s:I, s:I, s:I}", "schema", "dtkb.import/1", "layer", layer, "bytes", (json_int_t)result.bytes,
+                             "read", (json_int_t)result.read, "filled", (json_int_t)result.filled, "added", (json_int_t)result.added),
+                   out, err);
 }

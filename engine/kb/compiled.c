@@ -6,7 +6,6 @@
 #include "kb/kb_private.h"
 #include "scan/scan.h"
 
-
 void kb_scan_close(struct kb *kb)
 {
     scan_db_free(kb->scan_db);

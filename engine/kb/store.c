@@ -300,7 +300,7 @@ dtkb_status store_add_issue(struct store *store, const struct issue *issue, stru
     const char *plain[] = {issue->id, issue->url, issue->source, issue->framework, issue->kind, issue->evidence};
     const char *optional[] = {issue->symptom, issue->topic,   issue->raw_label, issue->raw_fix,
                               issue->title,   issue->summary, issue->cause,     issue->fix};
-    sqlite3_bind_int64(insert, 1, ++store->issues);
+    sqlite3_bind_int64(insert, 1, store->issues + 1);
     for (int i = 0; i < 6; i++)
         text(insert, 2 + i, plain[i]);
     if (issue->distributed >= 0)
@@ -314,6 +314,7 @@ dtkb_status store_add_issue(struct store *store, const struct issue *issue, stru
     dtkb_status status = step(store, insert, err);
     if (status == DTKB_E_IO && (sqlite3_errcode(store->db) & 0xff) == SQLITE_CONSTRAINT)
         return err_set(err, DTKB_E_FORMAT, "an issue with the id %s exists already", issue->id);
+    store->issues++;
     store->faults += strcmp(issue->kind, "fault") == 0;
     store->how_to += strcmp(issue->kind, "how-to") == 0;
     if (status == DTKB_OK)

@@ -206,6 +206,13 @@ DTKB_API dtkb_status dtkb_kb_build(const char *folder, const char *file, char *e
 /* Checks packs or knowledge folders. DTKB_E_FORMAT when there are errors: `out` is set all the same and lists them with file and line. */
 DTKB_API dtkb_status dtkb_kb_check(const char *const *paths, size_t count, dtkb_doc **out, char *error, size_t error_size);
 
+/* Reads issues into a layer of the user's own, a database that dtkb_open() takes as a pack; replaced only when all went well. `dump` is a
+ * Stack Exchange Posts.xml (fills the study's rows that nobody has read) or issues as GitHub's REST interface gives them (fills such rows,
+ * and adds all others with a proposed symptom and fix). `progress` may be NULL; total 0: unknown. */
+DTKB_API dtkb_status dtkb_kb_import(dtkb *engine, const char *dump, const char *layer,
+                                    void (*progress)(void *context, uint64_t bytes_done, uint64_t bytes_total), void *progress_context,
+                                    dtkb_doc **out);
+
 /* Reads the study's sheet and notes into reviewed text under `folder`. `taxonomy`: the taxonomy.xml whose spellings normalise the labels.
  */
 DTKB_API dtkb_status dtkb_kb_import_study(const char *xlsx, const char *notes, const char *taxonomy, const char *folder, char *error,
