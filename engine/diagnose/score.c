@@ -270,7 +270,7 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
         return;
     if (score_ended_well(findings))
         terms[TERM_WENT_ON] = -SCORE_CLEAN_END;
-    else if (candidate->last && last_progress(findings) > candidate->last)
+    else if (candidate->evidence_count && last_progress(findings) > candidate->last)
         terms[TERM_WENT_ON] = -SCORE_WENT_ON;
     if (!candidate->proof && !anything_died(findings))
         terms[TERM_ALIVE] = -SCORE_ALIVE;
