@@ -254,7 +254,24 @@ static bool anything_died(const struct findings *findings)
     return false;
 }
 
-static void fill_terms(struct kb *kb, const struct findings *findings, struct candidate *candidate, bool initiating_elsewhere)
+static bool speaks_at(const struct candidate *candidate, uint64_t sequence)
+{
+    for (size_t i = 0; i < candidate->evidence_count; i++)
+        if (candidate->evidence[i]->sequence == sequence)
+            return true;
+    return false;
+}
+
+/* Something else began the trouble, on another line: a card that merely calls the same line an exception does not count. */
+static bool initiating_elsewhere(const struct candidates *candidates, const struct candidate *candidate)
+{
+    for (size_t i = 0; i < candidates->count; i++)
+        if (candidates->list[i].initiating && !speaks_at(candidate, candidates->list[i].first))
+            return true;
+    return false;
+}
+
+static void fill_terms(struct kb *kb, const struct findings *findings, struct candidate *candidate, bool began_elsewhere)
 {
     double p = fmin(1.0 - candidate->miss, 0.985);
     double *terms = candidate->terms;
@@ -263,7 +280,7 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
     terms[TERM_AGAINST] = -SCORE_AGAINST * candidate->against;
     terms[TERM_GENERIC] = candidate->cause->generic ? -SCORE_GENERIC : 0.0;
     if (!candidate->initiating)
-        terms[TERM_CASCADE] = initiating_elsewhere ? -SCORE_CASCADE_BESIDE : -SCORE_CASCADE_ALONE;
+        terms[TERM_CASCADE] = began_elsewhere ? -SCORE_CASCADE_BESIDE : -SCORE_CASCADE_ALONE;
     terms[TERM_PRIOR] = prior_term(kb, candidate->cause->symptom);
     terms[TERM_VERSION] = version_term(candidate->cause, findings);
     if (!findings)
@@ -342,14 +359,11 @@ dtkb_status score_all(struct kb *kb, const struct score_input *input, struct can
         status = gather_from_log(kb, findings, out, err);
     if (status == DTKB_OK && input->facts && !(findings && findings->evidence_count))
         status = gather_from_facts(kb, input, out, err);
-    bool initiating = false;
-    for (size_t i = 0; i < out->count; i++)
-        initiating = initiating || out->list[i].initiating;
     for (size_t i = 0; status == DTKB_OK && i < out->count; i++) {
         status = judge_by_facts(kb, &out->list[i], input->facts, err);
         judge_by_trials(&out->list[i], input->trials);
         if (status == DTKB_OK)
-            fill_terms(kb, findings, &out->list[i], initiating);
+            fill_terms(kb, findings, &out->list[i], initiating_elsewhere(out, &out->list[i]));
     }
     if (status != DTKB_OK)
         return status;
