@@ -205,7 +205,8 @@ static dtkb_status read_facts(struct fact_set *facts, const json_t *list, struct
                             .type = (enum fact_type)integer(object, "type"),
                             .unit = json_string_value(json_object_get(object, "unit")),
                             .origin = json_string_value(json_object_get(object, "origin")),
-                            .plugin = json_string_value(json_object_get(object, "plugin"))};
+                            .plugin = json_string_value(json_object_get(object, "plugin")),
+                            .wrong = json_is_true(json_object_get(object, "wrong"))};
         if (!parse_value(&fact, value))
             return wrong(err, "fact", i);
         if (!fact_set_add(facts, &fact))

@@ -55,8 +55,9 @@ static json_t *facts_json(const struct fact_set *facts)
         char text[64];
         /* Values as text, so that a 64-bit number survives any JSON reader. */
         const char *value = fact->type == FACT_STRING ? fact->value.string : fact_value_text(fact, text, sizeof text);
-        json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s, s:s, s:s}", "name", fact->name, "type", (int)fact->type, "unit",
-                                              fact->unit, "origin", fact->origin, "plugin", fact->plugin, "value", value));
+        json_array_append_new(list, json_pack("{s:s, s:i, s:s, s:s, s:s, s:s, s:b}", "name", fact->name, "type", (int)fact->type, "unit",
+                                              fact->unit, "origin", fact->origin, "plugin", fact->plugin, "value", value, "wrong",
+                                              (int)fact->wrong));
     }
     return list;
 }

@@ -17,6 +17,7 @@ struct fact {
     const char *origin; /* file or call it was read from, "" if not told */
     const char *plugin; /* who emitted it */
     double time;        /* seconds since the epoch; 0 in bundles that leave it out */
+    bool wrong;         /* its probe's fault consists in it (DTKB_FACT_WRONG) */
     union {
         bool boolean;
         int64_t i64;

@@ -149,10 +149,21 @@ static bool is_outcome(const struct fact *fact)
     return part && (!strcmp(part, ".status") || !strcmp(part, ".present"));
 }
 
-/* Does this fact alone accuse anybody? Only when its probe found a fault, or could not do its work and this fact says so: a machine without
- * a GPU, or with a small /dev/shm, is no fault as long as nothing fails. */
-static bool is_accusing(const struct fact *fact, const struct probe_results *probes)
+/* Did the plugin mark what its fault consists of? */
+static bool marks_faults(const struct fact_set *facts, const char *plugin)
 {
+    for (size_t i = 0; i < facts->count; i++)
+        if (facts->facts[i].wrong && !strcmp(facts->facts[i].plugin, plugin))
+            return true;
+    return false;
+}
+
+/* Does this fact alone accuse anybody? Only when its probe found a fault (and, where the probe marks such facts, in this one), or could not
+ * do its work and this fact says so: a machine without a GPU, or with a small /dev/shm, is no fault as long as nothing fails. */
+static bool is_accusing(const struct fact *fact, const struct fact_set *facts, const struct probe_results *probes)
+{
+    if (fact && !fact->wrong && marks_faults(facts, fact->plugin))
+        return false;
     for (size_t i = 0; fact && probes && i < probes->count; i++) {
         const struct probe_result *result = &probes->results[i];
         if (!strcmp(result->plugin, fact->plugin) &&
@@ -172,7 +183,8 @@ static dtkb_status gather_from_facts(struct kb *kb, const struct score_input *in
         dtkb_status status = kb_cause(kb, i, &cause, err);
         if (status != DTKB_OK)
             return status;
-        if (!cause->confirm || condition_test(cause->confirm, input->facts, &fact) != TRUTH_YES || !is_accusing(fact, input->probes))
+        if (!cause->confirm || condition_test(cause->confirm, input->facts, &fact) != TRUTH_YES ||
+            !is_accusing(fact, input->facts, input->probes))
             continue;
         struct candidate *candidate = candidate_of(out, cause);
         if (!candidate)

@@ -145,6 +145,7 @@ static bool take_fact(struct intake *intake, const json_t *line, const struct mi
     if (intake->facts.count == INTAKE_FACTS_MAX)
         return wrong(mistake, "it emitted more than %u facts", INTAKE_FACTS_MAX);
     fact.plugin = intake->plugin;
+    fact.wrong = json_is_true(json_object_get(line, "wrong"));
     fact.time = clock_epoch_seconds();
     if (json_object_set_new(intake->names, fact.name, json_true()) != 0 || !fact_set_add(&intake->facts, &fact))
         return wrong(mistake, "out of memory");

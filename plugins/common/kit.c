@@ -85,11 +85,24 @@ static void emit(struct kit *kit, dtkb_fact_type type, dtkb_fact_value value, co
     int length = vsnprintf(name, sizeof name, format, args);
     if (kit->stopped || length < 0 || (size_t)length >= sizeof name) /* a device with a name beyond all measure */
         return;
-    dtkb_result answer = dtkb_emit_value(kit->host, kit->call, name, unit, type, value, origin);
+    const dtkb_fact_v1 fact = {.struct_size = (uint32_t)sizeof fact,
+                               .type = type,
+                               .name = name,
+                               .unit = unit,
+                               .origin = origin,
+                               .value = value,
+                               .flags = kit->wrong ? DTKB_FACT_WRONG : 0};
+    kit->wrong = false;
+    dtkb_result answer = kit->host->emit(kit->call, &fact);
     if (answer != DTKB_HEALTHY) {
         kit->stopped = true;
         kit->result = answer;
     }
+}
+
+void kit_wrong(struct kit *kit, bool wrong)
+{
+    kit->wrong = wrong;
 }
 
 void kit_bool(struct kit *kit, bool value, const char *origin, const char *name, ...)

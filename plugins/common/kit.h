@@ -13,6 +13,7 @@ struct kit {
     const dtkb_call_v1 *call;
     dtkb_result result; /* of the probe, as it stands */
     bool stopped;       /* an emit was refused: nothing more is emitted */
+    bool wrong;         /* of the next fact: kit_wrong() */
 };
 
 struct kit kit_start(const dtkb_host_v1 *host, const dtkb_call_v1 *call);
@@ -36,6 +37,9 @@ __attribute__((format(printf, 5, 6))) void kit_i64(struct kit *kit, int64_t valu
 __attribute__((format(printf, 5, 6))) void kit_f64(struct kit *kit, double value, const char *unit, const char *origin, const char *name,
                                                    ...);
 __attribute__((format(printf, 4, 5))) void kit_string(struct kit *kit, const char *value, const char *origin, const char *name, ...);
+
+/* The fault consists in the next fact, if `wrong` (DTKB_FACT_WRONG): without a log only such facts accuse. */
+void kit_wrong(struct kit *kit, bool wrong);
 
 /* A device's, interface's or variable's name as one part of a fact's name: dots, blanks and controls become '_'. Returns `out`. */
 const char *kit_part(char *out, size_t size, const char *text);

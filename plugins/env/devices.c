@@ -125,6 +125,7 @@ void env_devices_check(struct env *env)
     bool none_meant = !strcmp(setting, "-1") || !*setting || !strcasecmp(setting, "NoDevFiles") || !strcasecmp(setting, "none");
     kit_u64(kit, count, "devices", "CUDA_VISIBLE_DEVICES", "env.cuda_visible.count");
     if (*why && !none_meant) {
+        kit_wrong(kit, true);
         kit_bool(kit, true, "CUDA_VISIBLE_DEVICES, proc/driver/nvidia/gpus", "env.cuda_visible.invalid");
         env_problem(env, "CUDA_VISIBLE_DEVICES", "device", "CUDA_VISIBLE_DEVICES=%.120s: %s", setting, why);
         kit_fault(kit, "CUDA_VISIBLE_DEVICES=%.120s: %s; CUDA shows %zu of its devices", setting, why, count);

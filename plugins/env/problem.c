@@ -21,6 +21,7 @@ void env_problem(struct env *env, const char *variable, const char *kind, const 
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    kit_wrong(&env->kit, true);
     kit_string(&env->kit, text, variable, "env.problem.%s", code);
 }
 

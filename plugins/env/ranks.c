@@ -98,6 +98,7 @@ static void missing_check(struct env *env)
         size_t length = strlen(missing);
         (void)snprintf(missing + length, sizeof missing - length, "%s%s", length ? ", " : "", wanted[i]);
     }
+    kit_wrong(&env->kit, *missing && kit_env(kit, "RANK"));
     kit_bool(&env->kit, *missing != '\0', "environment", "env.rank.missing");
     if (!*missing)
         return;
@@ -128,8 +129,10 @@ void env_ranks_check(struct env *env)
     int64_t number;
     bool any = env_number(env, "RANK", &number) || env_number(env, "WORLD_SIZE", &number) || env_number(env, "LOCAL_RANK", &number) ||
                (launcher && launcher->rank);
-    if (any || !good)
+    if (any || !good) {
+        kit_wrong(&env->kit, !good);
         kit_bool(&env->kit, !good, "environment", "env.rank.inconsistent");
+    }
     const char *port = kit_env(&env->kit, "MASTER_PORT");
     if (port && *port && (!env_integer(port, &number) || number < 1 || number > 65535))
         kit_fault(&env->kit, "MASTER_PORT=%.40s is no TCP port: set a number from 1024 to 65535, the same on all ranks", port);

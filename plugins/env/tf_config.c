@@ -15,6 +15,7 @@ __attribute__((format(printf, 2, 3))) static void wrong(struct env *env, const c
     (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     env_problem(env, "TF_CONFIG", "invalid", "TF_CONFIG: %s", text);
+    kit_wrong(&env->kit, true);
     kit_bool(&env->kit, false, "TF_CONFIG", "env.tf_config.valid");
     kit_fault(&env->kit, "TF_CONFIG: %s; each host needs the same cluster and a task of its own in it", text);
 }

@@ -68,6 +68,7 @@ static void nccl_setting_emit(struct net *net, const char *setting, const char *
         any_up = iface && iface->up;
     }
     kit_string(kit, setting, "NCCL_SOCKET_IFNAME", "net.nccl.ifname_setting");
+    kit_wrong(kit, !any_up);
     kit_bool(kit, any_up, "NCCL_SOCKET_IFNAME", "net.nccl.ifname_matches");
     char usable[256];
     if (!count)
@@ -136,6 +137,7 @@ static void gloo_emit(struct net *net, const struct net_address *own_name)
     if (setting && *setting) {
         bool good = exact_names_usable(net, setting, wrong, &pick);
         kit_string(kit, setting, "GLOO_SOCKET_IFNAME", "net.gloo.ifname_setting");
+        kit_wrong(kit, !good);
         kit_bool(kit, good, "GLOO_SOCKET_IFNAME", "net.gloo.ifname_matches");
         if (!good)
             kit_fault(kit,
@@ -160,6 +162,7 @@ static void tensorpipe_emit(struct net *net)
     char wrong[64] = "", usable[256];
     const struct net_address *pick = NULL;
     bool good = exact_names_usable(net, setting, wrong, &pick);
+    kit_wrong(&net->kit, !good);
     kit_bool(&net->kit, good, "TP_SOCKET_IFNAME", "net.tensorpipe.ifname_matches");
     if (!good)
         kit_fault(&net->kit, "TP_SOCKET_IFNAME=%s names no interface that is up and has an address; such are: %s", setting,

@@ -180,6 +180,7 @@ static void mtu_emit(struct net *net)
     if (!least)
         return;
     kit_bool(&net->kit, least->mtu != most->mtu, "interfaces' MTUs", "net.mtu.mismatch");
+    kit_wrong(&net->kit, least->mtu < ipv6_minimum);
     kit_bool(&net->kit, least->mtu < ipv6_minimum, "interfaces' MTUs", "net.mtu.small");
     if (least->mtu < ipv6_minimum)
         kit_fault(&net->kit,

@@ -144,6 +144,7 @@ static void remote_emit(struct net *net, const struct endpoint *to, const char *
     int error = try_connect(kit, to, &fd);
     const char *status = port_status(error);
     if (status) {
+        kit_wrong(kit, error != 0 && error != ECONNREFUSED);
         kit_string(kit, status, "connect", "net.master.port_status");
         kit_bool(kit, error == 0, "connect", "net.master.port_reachable");
         kit_bool(kit, error == ECONNREFUSED, "connect", "net.master.port_refused");
@@ -151,6 +152,7 @@ static void remote_emit(struct net *net, const struct endpoint *to, const char *
     uint64_t theirs = error ? 0 : peer_mtu(fd, to->any.sa_family);
     if (theirs && mtu) {
         kit_u64(kit, theirs, "bytes", "TCP_INFO of that connection", "net.master.peer_mtu");
+        kit_wrong(kit, theirs < mtu);
         kit_bool(kit, theirs < mtu, "TCP_INFO of that connection", "net.master.mtu_mismatch");
         if (theirs < mtu)
             kit_fault(kit, "MASTER_ADDR %s takes packets of %llu bytes, the route there carries %llu: set the same MTU on all hosts", name,
@@ -209,6 +211,7 @@ static void unresolved(struct net *net, const char *name, enum net_answer answer
         kit_unavailable(kit, "the resolver has not answered for MASTER_ADDR=%s in time; ask longer with --set resolve_ms=5000", name);
         return;
     }
+    kit_wrong(kit, true);
     kit_bool(kit, false, "getaddrinfo", "net.master.resolves");
     kit_fault(kit, "MASTER_ADDR=%s does not resolve on this host (%s): use an IP address, or add the name to DNS or /etc/hosts", name,
               answer == NET_UNKNOWN ? "unknown name" : "no name server answers");

@@ -166,6 +166,7 @@ static void hca_setting_emit(struct kit *kit, uint64_t chosen)
     const char *list = kit_env(kit, "NCCL_IB_HCA");
     if (!list || !*list)
         return;
+    kit_wrong(kit, !chosen && nccl_uses_rdma(kit));
     kit_bool(kit, chosen > 0, "NCCL_IB_HCA", "ib.nccl.hca_matches");
     if (!chosen && nccl_uses_rdma(kit))
         kit_fault(kit, "NCCL_IB_HCA=%s selects no RDMA port of this host: NCCL falls back to TCP sockets; correct or unset it", list);

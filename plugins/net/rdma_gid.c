@@ -35,6 +35,7 @@ static void setting_check(struct net *net, const char *device, const char *port)
     if (*end || *setting == '-')
         return; /* -1: NCCL chooses */
     bool good = index < GIDS_MAX && gid_read(kit, gid, sizeof gid, device, port, index) && !is_empty(gid);
+    kit_wrong(kit, !good);
     kit_bool(kit, good, "NCCL_IB_GID_INDEX, ports/*/gids", "ib.gid.%s.%s.setting_valid", kit_part(part, sizeof part, device), port);
     if (!good)
         kit_fault(kit, "NCCL_IB_GID_INDEX=%s: port %s of %s has no GID there; unset it, or see `show_gids` for the RoCE v2 index", setting,

@@ -43,6 +43,7 @@ static void majors_emit(struct python_env *env)
             (void)snprintf(list + length, sizeof list - length, "%s%u", length ? "," : "", major);
         }
     kit_string(&env->kit, list, "nvidia-*.dist-info", "python.cuda_majors");
+    kit_wrong(&env->kit, count > 1);
     kit_bool(&env->kit, count > 1, "nvidia-*.dist-info", "python.cuda_mixed");
     if (count > 1)
         kit_fault(&env->kit, "wheels of CUDA %s are installed together below %s (%s, %s): uninstall those of the other major", list,
@@ -94,6 +95,7 @@ static void torch_emit(struct python_env *env)
         other = major ? major : other;
     }
     if (built && other) {
+        kit_wrong(kit, !same);
         kit_bool(kit, !same, origin, "python.torch.cuda_mismatch");
         if (!same)
             kit_fault(kit,

@@ -101,6 +101,7 @@ static void doubled_emit(struct python_env *env)
             second = first && !second ? &env->packages[i] : second;
             first = first ? first : &env->packages[i];
         }
+    kit_wrong(&env->kit, second && first->site == second->site);
     if (first)
         kit_bool(&env->kit, second != NULL, "nvidia-nccl-*.dist-info", "python.nccl_doubled");
     if (second && first->site == second->site)
@@ -133,6 +134,7 @@ void py_nccl_emit(struct python_env *env)
     }
     const char *how = resolve(kit, &elf, folder, path);
     if (!how) {
+        kit_wrong(kit, true);
         kit_string(kit, "none", "DT_NEEDED of PyTorch", "python.nccl.path");
         kit_fault(kit, "torch %s needs %s and none is found: install the nvidia-nccl wheel that torch's metadata names", torch->version,
                   soname);

@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <jansson.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -139,6 +140,29 @@ static void need_hosts(void)
     }
 }
 
+/* What the command line makes of the network as it is now: the cause is among those it names. */
+static void cause_is(const char *variables, const char *cause)
+{
+    char line[1024];
+    (void)snprintf(line, sizeof line, "env DTKB_KB=%s DTKB_PLUGIN_PATH=%s %s %s probe net --set hostname=10.77.0.2 --json 2>/dev/null", KB,
+                   PLUGINS, variables, DTKB);
+    FILE *pipe = popen(line, "re");
+    assert_non_null(pipe);
+    json_error_t error;
+    json_t *report = json_loadf(pipe, 0, &error);
+    (void)pclose(pipe);
+    if (!report)
+        fail_msg("%s: %s", line, error.text);
+    size_t index;
+    json_t *entry;
+    bool found = false;
+    json_array_foreach(json_object_get(report, "causes"), index, entry) found =
+        found || !strcmp(json_string_value(json_object_get(entry, "id")), cause);
+    json_decref(report);
+    if (!found)
+        fail_msg("%s does not name the cause %s", line, cause);
+}
+
 static void a_port_that_answers(void **state)
 {
     (void)state;
@@ -181,6 +205,7 @@ static void a_blocked_port(void **state)
     fact_is_bool("net.master.port_refused", false);
     fact_is_string("net.master.port_status", "timed-out");
     assert_true(ran.result->seconds < 0.45);
+    cause_is("MASTER_ADDR=" MASTER " MASTER_PORT=" OPEN_PORT, "connect-timed-out-firewall");
 }
 
 static void a_host_without_a_route(void **state)
@@ -190,6 +215,7 @@ static void a_host_without_a_route(void **state)
     RUN("net", HERE, "$MASTER_ADDR=198.51.100.1", "$MASTER_PORT=" OPEN_PORT);
     status_is(PROBE_FAULT, "is unreachable from here");
     fact_is_string("net.master.port_status", "unreachable");
+    cause_is("MASTER_ADDR=198.51.100.1 MASTER_PORT=" OPEN_PORT, "peer-unreachable");
 }
 
 static void a_name_that_does_not_resolve(void **state)
@@ -200,6 +226,7 @@ static void a_name_that_does_not_resolve(void **state)
     status_is(PROBE_FAULT, "MASTER_ADDR=rank0.invalid does not resolve");
     fact_is_bool("net.master.resolves", false);
     no_fact("net.master.port_reachable");
+    cause_is("MASTER_ADDR=rank0.invalid MASTER_PORT=" OPEN_PORT, "host-name-unresolved");
 }
 
 static void an_interface_that_is_down(void **state)
@@ -214,6 +241,8 @@ static void an_interface_that_is_down(void **state)
     fact_is_bool("net.gloo.ifname_matches", false);
     fact_is_string("net.master.port_status", "unreachable");
     fact_is_u64("net.iface.count_usable", 0);
+    cause_is("NCCL_SOCKET_IFNAME=job0", "nccl-interface-unusable");
+    cause_is("GLOO_SOCKET_IFNAME=job0", "gloo-interface-unusable");
 }
 
 static void an_interface_that_is_not_there(void **state)
@@ -224,6 +253,7 @@ static void an_interface_that_is_not_there(void **state)
     status_is(PROBE_FAULT, "NCCL_SOCKET_IFNAME=eth7 selects no interface with an address; up with an address here: lo,job0");
     fact_is_bool("net.nccl.ifname_matches", false);
     no_fact("net.nccl.pick");
+    cause_is("NCCL_SOCKET_IFNAME=eth7", "nccl-interface-unusable");
 }
 
 static void a_small_mtu_of_the_other_host(void **state)
@@ -236,6 +266,7 @@ static void a_small_mtu_of_the_other_host(void **state)
     fact_is_u64("net.master.peer_mtu", 900);
     fact_is_u64("net.master.route_mtu", 1500);
     status_is(PROBE_FAULT, "takes packets of 900 bytes");
+    cause_is("MASTER_ADDR=" MASTER " MASTER_PORT=" OPEN_PORT, "path-mtu-too-small");
 }
 
 static void a_small_mtu_of_this_host(void **state)
@@ -248,6 +279,7 @@ static void a_small_mtu_of_this_host(void **state)
     fact_is_bool("net.mtu.small", true);
     fact_is_bool("net.master.mtu_mismatch", false);
     status_is(PROBE_FAULT, "job0 has an MTU of 600");
+    cause_is("MASTER_ADDR=" MASTER, "path-mtu-too-small");
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -72,6 +72,10 @@ typedef union dtkb_fact_value {
     const char *string;
 } dtkb_fact_value;
 
+/* This fact is what the fault consists of (with DTKB_FAULT): it accuses even where no log does. Where a probe marks none, each of its facts
+ * may. */
+#define DTKB_FACT_WRONG (1ull << 0)
+
 /* One observation. `name` must stand in kb/facts.xml or in the <facts> of a pack: parts joined by dots; a part that names a device,
  * interface or variable may hold any character but a dot, blank or control (write '_' for those). The host checks name and type against the
  * vocabulary and refuses a fact that contradicts it. Emitting a name twice is a fault of the plugin. */
@@ -82,7 +86,7 @@ typedef struct dtkb_fact_v1 {
     const char *unit;   /* as in the vocabulary; "" or NULL for none */
     const char *origin; /* the file, call or command it was read from; may be NULL */
     dtkb_fact_value value;
-    uint64_t flags; /* 0 in version 1 */
+    uint64_t flags; /* DTKB_FACT_WRONG or 0 */
 } dtkb_fact_v1;
 
 typedef struct dtkb_call_v1 dtkb_call_v1;

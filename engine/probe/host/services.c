@@ -94,6 +94,10 @@ static dtkb_result emit(const dtkb_call_v1 *call, const dtkb_fact_v1 *fact)
         wire_key("origin");
         wire_bytes(fact->origin, strnlen(fact->origin, 1024));
     }
+    if (fact->flags & DTKB_FACT_WRONG) {
+        wire_key("wrong");
+        wire_bool(true);
+    }
     wire_end();
     return DTKB_HEALTHY;
 }
