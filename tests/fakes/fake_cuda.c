@@ -190,7 +190,8 @@ SYMBOL CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
     return CUDA_SUCCESS;
 }
 
-#undef cuDevicePrimaryCtxRelease
+#undef cuDevicePrimaryCtxRelease /* the name before 11.0, which the header no longer declares */
+CUresult cuDevicePrimaryCtxRelease(CUdevice device);
 SYMBOL CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 {
     (void)pthread_mutex_lock(&lock);

@@ -11,7 +11,7 @@
 /* The definition() of struct vocabulary; its context is the parsed file. */
 static inline bool facts_xml_definition(void *context, const char *name, enum fact_type *type, const char **unit)
 {
-    static char kept[64];
+    static _Thread_local char kept[64];
     const xmlNode *node = xmlDocGetRootElement(context)->children;
     for (; node; node = node->next) {
         xmlChar *pattern = node->type == XML_ELEMENT_NODE ? xmlGetProp(node, BAD_CAST "name") : NULL;

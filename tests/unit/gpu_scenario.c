@@ -1,5 +1,6 @@
 #include "gpu_scenario.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,8 @@ struct outcome {
     struct probe_results results;
     char said[16384]; /* everything, for the message of a failure */
     size_t length;
+    bool wrong;
+    char wanted[1200]; /* the first thing that differs */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct outcome *outcome, const char *format, ...)
@@ -48,28 +51,37 @@ static bool fact_fits(const struct fact_set *facts, const char *wanted)
     return wanted[length] == '=' ? !strcmp(value, wanted + length + 1) : strstr(value, wanted + length + 1) != NULL;
 }
 
-static void check(const struct scenario *scenario, struct outcome *outcome, const struct probe_result *result)
+static void differ(struct outcome *outcome, const char *what, const char *wanted)
 {
-    if (result->status != scenario->status)
-        fail_msg("expected %s%s", probe_status_name(scenario->status), outcome->said);
-    for (size_t i = 0; i < COUNT(scenario->reason) && scenario->reason[i]; i++)
-        if (!strstr(result->reason, scenario->reason[i]))
-            fail_msg("expected '%s' in the reason%s", scenario->reason[i], outcome->said);
-    for (size_t i = 0; i < COUNT(scenario->facts) && scenario->facts[i]; i++)
-        if (!fact_fits(&outcome->facts, scenario->facts[i]))
-            fail_msg("expected fact %s%s", scenario->facts[i], outcome->said);
-    if (scenario->evidence && !strstr(result->evidence, scenario->evidence))
-        fail_msg("expected evidence '%s'%s", scenario->evidence, outcome->said);
-    if (scenario->log && !strstr(result->log, scenario->log))
-        fail_msg("expected '%s' in the log%s", scenario->log, outcome->said);
-    if (scenario->within > 0 && result->seconds > scenario->within)
-        fail_msg("expected an end within %.2f s%s", scenario->within, outcome->said);
+    if (!outcome->wrong)
+        (void)snprintf(outcome->wanted, sizeof outcome->wanted, "expected %s: %s", what, wanted);
+    outcome->wrong = true;
 }
 
-void scenario_run(const struct scenario *scenario)
+static void check(const struct scenario *scenario, struct outcome *outcome, const struct probe_result *result)
+{
+    char limit[32];
+    if (result->status != scenario->status)
+        differ(outcome, "status", probe_status_name(scenario->status));
+    for (size_t i = 0; i < COUNT(scenario->reason) && scenario->reason[i]; i++)
+        if (!strstr(result->reason, scenario->reason[i]))
+            differ(outcome, "in the reason", scenario->reason[i]);
+    for (size_t i = 0; i < COUNT(scenario->facts) && scenario->facts[i]; i++)
+        if (!fact_fits(&outcome->facts, scenario->facts[i]))
+            differ(outcome, "fact", scenario->facts[i]);
+    if (scenario->evidence && !strstr(result->evidence, scenario->evidence))
+        differ(outcome, "in the evidence", scenario->evidence);
+    if (scenario->log && !strstr(result->log, scenario->log))
+        differ(outcome, "in the log", scenario->log);
+    (void)snprintf(limit, sizeof limit, "%.2f s", scenario->within);
+    if (scenario->within > 0 && result->seconds > scenario->within)
+        differ(outcome, "an end within", limit);
+}
+
+/* Runs the probe and compares; what differs stands in the outcome. */
+static void perform(const struct scenario *scenario, struct outcome *outcome)
 {
     xmlDoc *file = xmlReadFile(FACTS_XML, NULL, XML_PARSE_NONET);
-    assert_non_null(file);
     const struct vocabulary vocabulary = {.definition = facts_xml_definition, .context = file};
     const char *env[16] = {"PATH=/usr/bin:/bin", "ASAN_OPTIONS=detect_leaks=0"};
     size_t count = 2;
@@ -80,15 +92,49 @@ void scenario_run(const struct scenario *scenario)
                                           .env = env,
                                           .params = scenario->params[0] ? scenario->params : NULL,
                                           .timeout = scenario->timeout};
-    struct outcome *outcome = calloc(1, sizeof *outcome);
     struct err err = {.code = DTKB_OK};
-    assert_non_null(outcome);
-    if (probe_run_checked(&vocabulary, &scenario->probe, 1, &options, &outcome->facts, &outcome->results, &err) != DTKB_OK)
-        fail_msg("%s", err.text);
-    describe(outcome, &outcome->results.results[0]);
-    check(scenario, outcome, &outcome->results.results[0]);
-    probe_results_free(&outcome->results);
-    fact_set_free(&outcome->facts);
-    free(outcome);
+    if (!file || probe_run_checked(&vocabulary, &scenario->probe, 1, &options, &outcome->facts, &outcome->results, &err) != DTKB_OK) {
+        differ(outcome, "a run", err.text);
+    } else {
+        describe(outcome, &outcome->results.results[0]);
+        check(scenario, outcome, &outcome->results.results[0]);
+        probe_results_free(&outcome->results);
+        fact_set_free(&outcome->facts);
+    }
     xmlFreeDoc(file);
+}
+
+struct task {
+    const struct scenario *scenario;
+    struct outcome outcome;
+    pthread_t thread;
+};
+
+static void *perform_task(void *argument)
+{
+    struct task *task = argument;
+    perform(task->scenario, &task->outcome);
+    return NULL;
+}
+
+void scenario_run_all(const struct scenario *scenarios, size_t count)
+{
+    struct task *tasks = calloc(count, sizeof *tasks);
+    assert_non_null(tasks);
+    xmlInitParser();
+    for (size_t i = 0; i < count; i++) {
+        tasks[i].scenario = &scenarios[i];
+        assert_int_equal(pthread_create(&tasks[i].thread, NULL, perform_task, &tasks[i]), 0);
+    }
+    for (size_t i = 0; i < count; i++)
+        (void)pthread_join(tasks[i].thread, NULL);
+    for (size_t i = 0; i < count; i++)
+        if (tasks[i].outcome.wrong)
+            fail_msg("%zu: %s%s", i, tasks[i].outcome.wanted, tasks[i].outcome.said);
+    free(tasks);
+}
+
+void scenario_run(const struct scenario *scenario)
+{
+    scenario_run_all(scenario, 1);
 }

@@ -25,5 +25,7 @@ struct scenario {
 
 /* Fails the test with everything the probe said when something differs. */
 void scenario_run(const struct scenario *scenario);
+/* The same for several at a time: the ranks of a job. */
+void scenario_run_all(const struct scenario *scenarios, size_t count);
 
 #endif

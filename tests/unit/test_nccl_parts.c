@@ -1,0 +1,213 @@
+/* The parts of the NCCL probe that need no library: bisecting, trials, the launcher's variables, NCCL's log, library files. */
+#include <setjmp.h>
+#include <stddef.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bisect.h"
+#include "library.h"
+#include "nccl_job.h"
+#include "transcript.h"
+
+/* ---- bisecting ---- */
+
+static unsigned tests_for(int devices, uint32_t culprit)
+{
+    struct bisect bisect;
+    uint32_t subset;
+    bisect_start(&bisect, devices);
+    while ((subset = bisect_next(&bisect)) != 0) {
+        assert_true(__builtin_popcount(subset) >= 2 && subset < 1u << devices);
+        bisect_tell(&bisect, subset, (culprit & ~subset) == 0);
+        assert_in_range(bisect.tests, 1, 12);
+    }
+    assert_int_equal(bisect_culprit(&bisect), culprit);
+    return bisect.tests;
+}
+
+static void every_culprit_is_found(void **state)
+{
+    (void)state;
+    for (int devices = 4; devices <= BISECT_DEVICES_MAX; devices++)
+        for (int a = 0; a < devices; a++)
+            for (int b = a; b < devices; b++) {
+                unsigned tests = tests_for(devices, 1u << a | 1u << b);
+                assert_in_range(tests, 1, devices <= 8 ? 6 : 8);
+            }
+}
+
+static void a_fault_of_all_or_none_is_no_culprit(void **state)
+{
+    (void)state;
+    for (int fails = 0; fails <= 1; fails++) {
+        struct bisect bisect;
+        uint32_t subset;
+        bisect_start(&bisect, 8);
+        while ((subset = bisect_next(&bisect)) != 0)
+            bisect_tell(&bisect, subset, fails);
+        assert_int_equal(bisect_culprit(&bisect), 0);
+        assert_in_range(bisect.tests, 1, 7);
+    }
+}
+
+/* ---- trials and jobs ---- */
+
+static void trials_set_and_remove(void **state)
+{
+    (void)state;
+    char error[256];
+    setenv("NCCL_ALGO", "Tree", 1);
+    assert_true(trial_apply("NCCL_SOCKET_IFNAME=^lo,docker,br-,NCCL_P2P_DISABLE=1,NCCL_ALGO=", error, sizeof error));
+    assert_string_equal(getenv("NCCL_SOCKET_IFNAME"), "^lo,docker,br-");
+    assert_string_equal(getenv("NCCL_P2P_DISABLE"), "1");
+    assert_null(getenv("NCCL_ALGO"));
+    assert_false(trial_apply("NCCL_P2P_DISABLE", error, sizeof error));
+    assert_non_null(strstr(error, "NCCL_P2P_DISABLE"));
+    assert_false(trial_apply("lower=1", error, sizeof error));
+    assert_false(trial_apply("=1", error, sizeof error));
+}
+
+static void first_hosts_of_node_lists(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"gpu7", "gpu7"}, {"gpu[03-07,9],cpu1", "gpu03"}, {"a,b", "a"}, {"node[12]", "node12"}, {"n[1,2]x", "n1"}};
+    char host[64];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_true(job_first_host(cases[i][0], host, sizeof host));
+        assert_string_equal(host, cases[i][1]);
+    }
+    assert_false(job_first_host("", host, sizeof host));
+    assert_false(job_first_host("a-name-that-does-not-fit", host, 8));
+}
+
+static const char *no_param(const dtkb_call_v1 *call, const char *name)
+{
+    (void)call;
+    (void)name;
+    return NULL;
+}
+
+static bool find(const char *const *env, struct job *job, char *error, size_t size)
+{
+    static const dtkb_host_v1 host = {.struct_size = sizeof host, .param = no_param};
+    const dtkb_call_v1 call = {.struct_size = sizeof call, .env = env};
+    const struct kit kit = {.host = &host, .call = &call};
+    return job_find(&kit, job, error, size);
+}
+#define ENV(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static void launchers_are_recognised(void **state)
+{
+    (void)state;
+    struct job job;
+    char error[512];
+    assert_true(find(ENV("RANK=3", "WORLD_SIZE=8", "LOCAL_RANK=1", "MASTER_ADDR=h", "MASTER_PORT=29500"), &job, error, sizeof error));
+    assert_true(job.rank == 3 && job.ranks == 8 && job.local_rank == 1 && job.port == 29501);
+    assert_string_equal(job.master, "h");
+    assert_true(
+        find(ENV("OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_RANK=1", "OMPI_COMM_WORLD_LOCAL_SIZE=2"), &job,
+             error, sizeof error));
+    assert_string_equal(job.launcher, "openmpi");
+    assert_string_equal(job.master, "127.0.0.1");
+    assert_true(find(ENV("SLURM_PROCID=5", "SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=6", "SLURM_LOCALID=1", "SLURM_STEP_NODELIST=g[2-4]"),
+                     &job, error, sizeof error));
+    assert_true(job.rank == 5 && job.local_rank == 1);
+    assert_string_equal(job.master, "g2");
+    /* A batch script is no rank. */
+    assert_true(find(ENV("SLURM_PROCID=0", "SLURM_NTASKS=6"), &job, error, sizeof error));
+    assert_null(job.launcher);
+    assert_false(find(ENV("RANK=1", "WORLD_SIZE=x", "MASTER_ADDR=h"), &job, error, sizeof error));
+    assert_false(find(ENV("RANK=0", "WORLD_SIZE=2", "MASTER_ADDR=h", "MASTER_PORT=99999"), &job, error, sizeof error));
+    assert_non_null(strstr(error, "99999"));
+}
+
+/* ---- NCCL's log ---- */
+
+static void choices_are_read_from_the_log(void **state)
+{
+    (void)state;
+    struct nccl_choices choices;
+    transcript_read("n:1:1 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.5<0>\n"
+                    "n:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB ib0:10.1.0.5<0>\n"
+                    "n:1:2 [0] NCCL INFO Using network IB\n"
+                    "n:1:2 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read\n"
+                    "n:1:2 [0] NCCL INFO Channel 01/0 : 7[7] -> 8[0] [send] via NET/IB/0/GDRDMA\n"
+                    "\nn:1:2 [0] transport/net_ib.cc:93 NCCL WARN NET/IB : Got async event : port error\n",
+                    &choices);
+    assert_string_equal(choices.transports, "NET/IB,P2P");
+    assert_string_equal(choices.network, "IB");
+    assert_string_equal(choices.interface, "ib0");
+    assert_string_equal(choices.address, "10.1.0.5");
+    assert_string_equal(choices.devices, "mlx5_0:1/IB,mlx5_1:1/RoCE");
+    assert_string_equal(choices.last_warning, "NET/IB : Got async event : port error");
+    transcript_read("n:1:1 [0] NCCL INFO NET/Socket : Using [0]eno1:fe80::1%eno1<0> [1]eth1:1.2.3.4<0>\r\n"
+                    "n [0] NCCL INFO Channel 00 : 0[0] -> 1[1] via SHM/direct/direct\nn [0] NCCL INFO Channel 00 : 1 -> 2 via NET/Socket/0",
+                    &choices);
+    assert_string_equal(choices.transports, "NET/Socket,SHM");
+    assert_string_equal(choices.interface, "eno1");
+    assert_string_equal(choices.address, "fe80::1%eno1");
+    transcript_read("", &choices);
+    assert_string_equal(choices.transports, "");
+    transcript_read("NCCL INFO NET/Socket : Using [", &choices); /* cut off */
+    assert_string_equal(choices.interface, "");
+    transcript_read("NCCL INFO NET/IB : Using [0]", &choices);
+    assert_string_equal(choices.devices, "");
+}
+
+/* ---- files ---- */
+
+static void versions_come_from_names_and_contents(void **state)
+{
+    (void)state;
+    char version[32];
+    library_file_version("/x/libnccl.so.2.21.5", NULL, version, sizeof version);
+    assert_string_equal(version, "2.21.5");
+    library_file_version("/x/libnccl.so.2", NULL, version, sizeof version);
+    assert_string_equal(version, "");
+    library_file_version(FAKES "/nccl-current/libnccl.so.2", "NCCL version ", version, sizeof version); /* a format, no version */
+    assert_string_equal(version, "");
+    library_file_version("/proc/self/exe", "a marker of this test: ", version, sizeof version);
+    assert_string_equal(version, "1.2.3");
+    library_file_version(FACTS_XML, "NCCL version ", version, sizeof version); /* no library at all */
+    assert_string_equal(version, "");
+}
+extern const char marker[];
+const char marker[] = "a marker of this test: 1.2.3";
+
+static void count(void *context, const char *path)
+{
+    *(int *)context += path[0] == '/';
+}
+
+static void the_loader_cache_is_read(void **state)
+{
+    (void)state;
+    int found = 0;
+    library_in_loader_cache("/etc/ld.so.cache", "libc.so.6", count, &found);
+    assert_true(found > 0);
+    found = 0;
+    library_in_loader_cache(FACTS_XML, "*", count, &found);
+    library_in_loader_cache("/nonexistent", "*", count, &found);
+    library_in_loader_cache("/dev/null", "*", count, &found);
+    assert_int_equal(found, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_culprit_is_found),
+        cmocka_unit_test(a_fault_of_all_or_none_is_no_culprit),
+        cmocka_unit_test(trials_set_and_remove),
+        cmocka_unit_test(first_hosts_of_node_lists),
+        cmocka_unit_test(launchers_are_recognised),
+        cmocka_unit_test(choices_are_read_from_the_log),
+        cmocka_unit_test(versions_come_from_names_and_contents),
+        cmocka_unit_test(the_loader_cache_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
