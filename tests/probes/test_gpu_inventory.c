@@ -1,6 +1,7 @@
 /* The probe `gpu_inventory` on output of several drivers, on an nvidia-smi of the test's own, and where there is none. */
 #include "fixture.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -313,11 +314,16 @@ static void a_driver_that_hangs_is_a_fault_in_bounded_time(void **state)
 {
     (void)state;
     uint64_t before = clock_ns();
-    run_program("#!/bin/sh\ntrap '' TERM\nsleep 30 &\nwait\nsleep 30\n");
+    run_program("#!/bin/sh\necho $$ > \"$(dirname \"$0\")/pid\"\ntrap '' TERM\nsleep 30 &\nwait\nsleep 30\n");
     double seconds = (double)(clock_ns() - before) / 1e9;
     status_is(PROBE_FAULT, "nvidia-smi gave no answer within 8 s: the driver or a GPU hangs");
     fact_is_bool("gpu.driver.present", false);
     assert_true(seconds > 7 && seconds < 10);
+    FILE *file = fopen(tree_path("pid"), "r");
+    int pid = 0;
+    assert_true(file && fscanf(file, "%d", &pid) == 1 && pid > 0);
+    (void)fclose(file);
+    assert_int_equal(kill(pid, 0), -1); /* nothing of it is left */
 }
 
 static void a_flood_is_cut(void **state)
