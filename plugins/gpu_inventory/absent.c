@@ -139,6 +139,8 @@ void report_refusal(struct kit *kit, const char *message, int status)
 {
     const struct machine machine = look(kit);
     const char *line = message + strspn(message, " \t\r\n");
+    if (!*line)
+        line = "nothing";
     int length = (int)strcspn(line, "\r\n");
     kit->host->evidence(kit->call, "nvidia-smi", message, strlen(message));
     bool found_none = says(message, "No devices were found");

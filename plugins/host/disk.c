@@ -132,7 +132,7 @@ static void judge(struct kit *kit, const struct place *place, uint64_t free_byte
     if (place->space.f_flag & ST_RDONLY) {
         if (work)
             kit_fault(kit, "the file system of %s (%s) is mounted read-only", place->name, place->path);
-    } else if (place->space.f_blocks && free_bytes < FULL_BYTES && strcmp(place->name, "shm")) {
+    } else if (place->space.f_blocks && free_bytes < FULL_BYTES && strcmp(place->name, "shm") != 0) {
         kit_fault(kit, "the file system of %s (%s) is full: %llu bytes are free", place->name, place->path, (unsigned long long)free_bytes);
     } else if (place->space.f_files && !place->space.f_favail) {
         kit_fault(kit, "the file system of %s (%s) has no inode left: remove small files", place->name, place->path);

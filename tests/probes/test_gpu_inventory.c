@@ -373,6 +373,8 @@ static void what_nvidia_smi_says_instead(void **state)
 
     run_program("#!/bin/sh\necho 'something new'\nexit 3\n");
     status_is(PROBE_FAULT, "kernel module 535.161.08 is loaded, but nvidia-smi (status 3) says 'something new'");
+    run_program("#!/bin/sh\nkill -SEGV $$\n");
+    status_is(PROBE_FAULT, "nvidia-smi (status 139) says 'nothing'");
 }
 
 /* ---- no nvidia-smi ---- */
