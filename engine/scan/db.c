@@ -44,6 +44,12 @@ static dtkb_status add_literal(struct scan_db *db, const struct db_literal *lite
     return DTKB_OK;
 }
 
+static size_t window_of(const char *text)
+{
+    size_t length = strlen(text);
+    return literal_rarest_run(text, length, literal_window(length), NULL);
+}
+
 dtkb_status db_add_anchors(struct scan_db *db)
 {
     dtkb_status status = DTKB_OK;
@@ -51,15 +57,17 @@ dtkb_status db_add_anchors(struct scan_db *db)
         status = add_literal(db, &(struct db_literal){.text = anchors[i].text,
                                                       .length = (uint32_t)strlen(anchors[i].text),
                                                       .owner = (uint32_t)i,
+                                                      .window = (uint8_t)window_of(anchors[i].text),
                                                       .anchor = true,
                                                       .ignore_case = true});
     return status;
 }
 
-dtkb_status db_add_literal(struct scan_db *db, const char *text, uint32_t signature, bool ignore_case)
+dtkb_status db_add_literal(struct scan_db *db, const char *text, uint32_t signature, size_t window, bool ignore_case)
 {
     return add_literal(
-        db, &(struct db_literal){.text = text, .length = (uint32_t)strlen(text), .owner = signature, .ignore_case = ignore_case});
+        db, &(struct db_literal){
+                .text = text, .length = (uint32_t)strlen(text), .owner = signature, .window = (uint8_t)window, .ignore_case = ignore_case});
 }
 
 static dtkb_status collect_literals(struct scan_db *db, struct err *err)
@@ -71,7 +79,7 @@ static dtkb_status collect_literals(struct scan_db *db, struct err *err)
         if (!literals_of(&db->signatures[i], &db->arena, &set))
             return no_literal(&db->signatures[i], err);
         for (size_t k = 0; k < set.count; k++)
-            if (db_add_literal(db, set.text[k], (uint32_t)i, set.ignore_case) != DTKB_OK)
+            if (db_add_literal(db, set.text[k], (uint32_t)i, window_of(set.text[k]), set.ignore_case) != DTKB_OK)
                 return err_nomem(err);
     }
     return DTKB_OK;
@@ -103,15 +111,19 @@ static bool depends_on_edges(const struct signature *signature)
 dtkb_status db_prepare(struct scan_db *db, struct err *err)
 {
     const char **texts = malloc(db->literal_count * sizeof *texts);
+    uint8_t *windows = malloc(db->literal_count);
     db->matchers = calloc(db->signature_count + 1, sizeof *db->matchers);
     db->anchored = calloc(db->signature_count + 1, sizeof *db->anchored);
     for (size_t i = 0; db->anchored && i < db->signature_count; i++)
         db->anchored[i] = depends_on_edges(&db->signatures[i]);
-    if (texts) {
-        for (size_t i = 0; i < db->literal_count; i++)
+    if (texts && windows) {
+        for (size_t i = 0; i < db->literal_count; i++) {
             texts[i] = db->literals[i].text;
-        db->filter = filter_new(texts, db->literal_count);
+            windows[i] = db->literals[i].window;
+        }
+        db->filter = filter_new(texts, windows, db->literal_count);
     }
+    free(windows);
     free(texts);
     return db->filter && db->matchers && db->anchored ? DTKB_OK : err_nomem(err);
 }

@@ -14,6 +14,7 @@ struct db_literal {
     const char *text;
     uint32_t length;
     uint32_t owner; /* index of the signature; of the anchor if `anchor` */
+    uint8_t window; /* where its rarest bytes begin */
     bool anchor, ignore_case;
 };
 
@@ -51,7 +52,7 @@ bool db_is_anchored(const struct scan_db *db, uint32_t signature);
 
 /* Anchors come first; `text` is borrowed. */
 dtkb_status db_add_anchors(struct scan_db *db);
-dtkb_status db_add_literal(struct scan_db *db, const char *text, uint32_t signature, bool ignore_case);
+dtkb_status db_add_literal(struct scan_db *db, const char *text, uint32_t signature, size_t window, bool ignore_case);
 /* Filter and matcher slots, once literals are known. */
 dtkb_status db_prepare(struct scan_db *db, struct err *err);
 

@@ -6,8 +6,9 @@
 #include "scan/anchor.h"
 #include "base/buf.h"
 #include "scan/db.h"
+#include "scan/literal.h"
 
-#define FORM 2 /* of these bytes; raise it when literals are chosen differently */
+#define FORM 3 /* of these bytes; raise it when literals are chosen differently */
 
 struct header {
     char magic[8];
@@ -65,14 +66,14 @@ static struct header header_of(const struct signature *signatures, size_t count)
 
 struct saved_literal {
     uint32_t owner, length;
-    uint32_t ignore_case;
+    uint32_t window, ignore_case;
 };
 
 static void add_literals(const struct scan_db *db, struct buf *out)
 {
     for (size_t i = anchor_count; i < db->literal_count; i++) {
         const struct db_literal *literal = &db->literals[i];
-        struct saved_literal saved = {literal->owner, literal->length, literal->ignore_case};
+        struct saved_literal saved = {literal->owner, literal->length, literal->window, literal->ignore_case};
         buf_add(out, &saved, sizeof saved);
         buf_add(out, literal->text, literal->length + 1);
     }
@@ -113,7 +114,8 @@ static bool read_literals(struct scan_db *db, const char *bytes, size_t length)
         memcpy(&saved, bytes + at, sizeof saved);
         const char *text = bytes + at + sizeof saved;
         if (saved.length >= length - at - sizeof saved || text[saved.length] || saved.owner >= db->signature_count ||
-            strlen(text) != saved.length || db_add_literal(db, text, saved.owner, saved.ignore_case != 0) != DTKB_OK)
+            strlen(text) != saved.length || saved.window + literal_window(saved.length) > saved.length ||
+            db_add_literal(db, text, saved.owner, saved.window, saved.ignore_case != 0) != DTKB_OK)
             return false;
     }
     return true;

@@ -82,7 +82,7 @@ static void add_tiny(struct filter *filter, const char *literal)
     filter->has_short = filter->has_tiny = true;
 }
 
-static void add_window(struct filter *filter, const char *literal)
+static void add_window(struct filter *filter, const char *literal, size_t at)
 {
     size_t length = strlen(literal);
     char text[LONG_WINDOW + 2 * STEP] = {0};
@@ -92,7 +92,7 @@ static void add_window(struct filter *filter, const char *literal)
     }
     bool is_short = length < LONG_WINDOW;
     size_t width = is_short ? SHORT_WINDOW : LONG_WINDOW;
-    memcpy(text, literal + literal_rarest_run(literal, length, width, NULL), width);
+    memcpy(text, literal + at, width);
     for (size_t i = 0; i < STEP; i++) {
         uint64_t word = load(text + i);
         if (is_short)
@@ -106,7 +106,7 @@ static void add_window(struct filter *filter, const char *literal)
     filter->has_short = filter->has_short || is_short;
 }
 
-struct filter *filter_new(const char *const *literals, size_t count)
+struct filter *filter_new(const char *const *literals, const uint8_t *windows, size_t count)
 {
     struct filter *filter = calloc(1, sizeof *filter);
     size_t slots = 256;
@@ -118,7 +118,7 @@ struct filter *filter_new(const char *const *literals, size_t count)
     }
     filter->mask = slots - 1;
     for (size_t i = 0; i < count; i++)
-        add_window(filter, literals[i]);
+        add_window(filter, literals[i], windows[i]);
     return filter;
 }
 

@@ -18,7 +18,9 @@
 
 struct filter;
 
-struct filter *filter_new(const char *const *literals, size_t count); /* each at least LITERAL_SHORTEST long; NULL: out of memory */
+/* `windows`: where in each literal its window lies (literal_rarest_run of literal_window bytes). */
+struct filter *filter_new(const char *const *literals, const uint8_t *windows,
+                          size_t count); /* each at least LITERAL_SHORTEST long; NULL: out of memory */
 void filter_free(struct filter *filter);
 
 /* First position >= `from` and < `to` where a window begins; `to` if there is none. FILTER_PAD bytes before `from` and behind `to` are read

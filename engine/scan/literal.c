@@ -19,6 +19,23 @@ static const char common[] =
     "python/lib/python3 site-packages/ \nsize shape time step steps loss model models number \nconfig configuration use_ "
     "using \n";
 
+/* 0: not in common text; 1: a part of six bytes is (the filter looks at that many); 7: all of it. */
+static unsigned commonness(const char *text, size_t length)
+{
+    char folded[LITERAL_MAX + 1];
+    if (length > LITERAL_MAX)
+        length = LITERAL_MAX;
+    for (size_t i = 0; i < length; i++)
+        folded[i] = (char)tolower((unsigned char)text[i]);
+    folded[length] = '\0';
+    if (strstr(common, folded))
+        return 7;
+    for (size_t i = 0; length > 6 && i + 6 <= length; i++)
+        if (memmem(common, sizeof common - 1, folded + i, 6))
+            return 1;
+    return 0;
+}
+
 unsigned literal_rarity(const char *text, size_t length)
 {
     unsigned sum = 0;
@@ -37,13 +54,12 @@ unsigned literal_rarity(const char *text, size_t length)
         if (i && isupper((unsigned char)text[i]) && islower((unsigned char)text[i - 1]))
             sum += 4;
     }
-    char folded[LITERAL_MAX + 1];
-    if (length > LITERAL_MAX)
-        length = LITERAL_MAX;
-    for (size_t i = 0; i < length; i++)
-        folded[i] = (char)tolower((unsigned char)text[i]);
-    folded[length] = '\0';
-    return strstr(common, folded) ? sum / 8 + 1 : sum;
+    return sum / (1 + commonness(text, length));
+}
+
+size_t literal_window(size_t length)
+{
+    return length < LITERAL_MIN ? length : length < 8 ? LITERAL_MIN : 8;
 }
 
 size_t literal_rarest_run(const char *text, size_t length, size_t width, unsigned *rarity)
@@ -71,7 +87,7 @@ static unsigned set_score(const struct literal_set *set)
         if (length < (set->count > 1 ? LITERAL_SHORTEST : LITERAL_MIN))
             return 0;
         unsigned rarity;
-        (void)literal_rarest_run(set->text[i], length, length < LITERAL_MIN ? length : length < 8 ? LITERAL_MIN : 8, &rarity);
+        (void)literal_rarest_run(set->text[i], length, literal_window(length), &rarity);
         if (rarity < score)
             score = rarity;
     }
