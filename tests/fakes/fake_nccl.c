@@ -53,6 +53,7 @@ static __thread struct group {
     struct {
         struct ncclComm *comm;
         struct operation *operation;
+        bool receives; /* the worker may have freed the operation by then */
     } items[256];
     size_t count;
 } group;
@@ -366,7 +367,7 @@ static ncclResult_t finish_group(void)
     group.starting = NULL;
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < group.count; i++)
-            if ((group.items[i].operation->kind == RECV) == (pass == 1)) {
+            if (group.items[i].receives == (pass == 1)) {
                 enqueue(group.items[i].comm, group.items[i].operation);
                 if (!group.items[i].comm->blocking && result == ncclSuccess)
                     result = ncclInProgress;
@@ -522,6 +523,7 @@ static ncclResult_t submit(struct ncclComm *comm, struct operation prototype, nc
     *operation = prototype;
     operation->is_float = type == ncclFloat32;
     group.items[group.count].comm = comm;
+    group.items[group.count].receives = prototype.kind == RECV;
     group.items[group.count++].operation = operation;
     return group.depth ? ncclSuccess : finish_group();
 }

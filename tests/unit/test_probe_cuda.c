@@ -49,9 +49,9 @@ TEST(an_allocation_beyond_memory, .env = {DRIVER}, .params = {"bytes=2000000000"
      .reason = {"allocation", "CUDA_ERROR_OUT_OF_MEMORY"}, .facts = {"cuda.device.0.status=CUDA_ERROR_OUT_OF_MEMORY"})
 TEST(little_free_memory_is_enough, .env = {DRIVER, "FAKE_GPU_TAKEN_MIB=1020"}, .status = PROBE_OK,
      .facts = {"cuda.device.0.memory_free_bytes=4194304"})
-TEST(a_kernel_that_never_ends, .env = {DRIVER, "FAKE_GPU_HANG=1"}, .timeout = 2, .status = PROBE_FAULT,
+TEST(a_kernel_that_never_ends, .env = {DRIVER, "FAKE_GPU_HANG=1"}, .timeout = 4, .status = PROBE_FAULT,
      .reason = {"device 1", "kernel did not finish in time"}, .facts = {"cuda.device.0.status=ok", "cuda.device.1.status=timed-out"},
-     .within = 2.2)
+     .within = 4.2)
 TEST(a_driver_that_never_answers, .env = {DRIVER, "FAKE_GPU_HANG_INIT=1"}, .timeout = 1.5, .status = PROBE_FAULT,
      .reason = {"cuInit did not return in time"}, .facts = {"cuda.init.status=timed-out"}, .within = 1.7)
 TEST(nvml_of_another_version, .env = {DRIVER, "FAKE_GPU_NVML_MISMATCH=1"}, .status = PROBE_OK,
