@@ -5,16 +5,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/redact.h"
 
-#define CAUSES_TRIED 3
-#define RUNS_MAX 24
-#define EXPANSIONS_MAX 8
-#define CONFIRMATIONS 2
-
-static double seconds_now(void)
-{
-    return (double)clock_ns() / (double)CLOCK_NS_PER_S;
-}
+#define RUNS_MAX 32u
+#define EXPANSIONS_MAX 8u
+#define CONFIRMATIONS 2u
+#define PROBES_MAX 8u
+#define DEFAULT_BUDGET 60.0
 
 /* One run of one probe. */
 struct outcome {
@@ -23,157 +20,355 @@ struct outcome {
     double seconds;
 };
 
-static dtkb_status run_once(struct dtkb_diagnosis *diagnosis, const char *probe, const char *change, struct outcome *out, struct err *err)
+/* A probe that carries out trials, and how it does without any. */
+struct subject {
+    const char *probe;
+    bool known;
+    struct outcome before;
+};
+
+struct session {
+    struct dtkb_diagnosis *diagnosis;
+    struct arena *arena; /* of the trial runs */
+    double until;
+    unsigned runs;
+    bool works; /* a change was found that does */
+    struct subject subjects[PROBES_MAX];
+    size_t subject_count;
+    struct err *err;
+};
+
+static double seconds_now(void)
 {
-    const dtkb_diagnose_options *options = &diagnosis->options;
-    struct fact_set facts = {0};
-    struct probe_results results = {0};
-    char *parameter = NULL;
-    const char **parameters = calloc(options->parameter_count + 2, sizeof *parameters);
-    if (!parameters || (change && asprintf(&parameter, "%s.trial=%s", probe, change) < 0)) {
-        free(parameters);
-        return err_nomem(err);
-    }
-    for (size_t i = 0; i < options->parameter_count; i++)
-        parameters[i] = options->parameters[i];
-    parameters[options->parameter_count] = parameter;
-    struct probe_options how = {.plugin_path = options->plugin_path,
-                                .params = parameters,
-                                .timeout = options->probe_timeout,
-                                .budget = options->probe_budget,
-                                .cancelled = diagnosis_cancelled,
-                                .context = diagnosis};
-    dtkb_status status = probe_run(diagnosis->engine->kb, &probe, 1, &how, &facts, &results, err);
-    if (status == DTKB_OK && results.count) {
-        *out = (struct outcome){.status = results.results[0].status,
-                                .reason = arena_strdup(&diagnosis->trials.arena, results.results[0].reason),
-                                .seconds = results.results[0].seconds};
-        status = out->reason ? DTKB_OK : err_nomem(err);
-    }
-    probe_results_free(&results);
-    fact_set_free(&facts);
-    free(parameters);
-    free(parameter);
-    return status;
+    return (double)clock_ns() / (double)CLOCK_NS_PER_S;
 }
 
-static bool failed(enum probe_status status)
+static bool is_failure(enum probe_status status)
 {
     return status == PROBE_FAULT || status == PROBE_TIMED_OUT || status == PROBE_CRASHED || status == PROBE_STUCK;
 }
 
-static bool keep(struct trial_runs *runs, const struct trial_run *run)
+static bool is_spent(const struct session *session)
 {
-    struct trial_run *grown = arena_alloc(&runs->arena, (runs->count + 1) * sizeof *grown);
-    if (!grown)
+    return session->runs >= RUNS_MAX || seconds_now() >= session->until || diagnosis_cancelled(session->diagnosis);
+}
+
+/* ---- running ---- */
+
+static const char *without_secrets(struct session *session, const char *text)
+{
+    struct redactor *redactor = redactor_new();
+    struct buf clean = {0};
+    if (!redactor)
+        return NULL;
+    (void)redact(redactor, text, &clean);
+    const char *kept = clean.failed ? NULL : arena_strdup(session->arena, buf_text(&clean));
+    buf_free(&clean);
+    redactor_free(redactor);
+    return kept;
+}
+
+/* The caller's parameters, and the change behind them; NULL when there is no memory. Free the list and *added. */
+static const char **parameters_with(const dtkb_diagnose_options *options, const char *probe, const char *change, char **added)
+{
+    const char **list = calloc(options->parameter_count + 2, sizeof *list);
+    *added = NULL;
+    if (!list || (change && asprintf(added, "%s.trial=%s", probe, change) < 0)) {
+        free(list);
+        *added = NULL;
+        return NULL;
+    }
+    for (size_t i = 0; i < options->parameter_count; i++)
+        list[i] = options->parameters[i];
+    list[options->parameter_count] = *added;
+    return list;
+}
+
+static dtkb_status run_once(struct session *session, const char *probe, const char *change, struct outcome *out)
+{
+    const dtkb_diagnose_options *options = &session->diagnosis->options;
+    struct fact_set facts = {0};
+    struct probe_results results = {0};
+    char *added;
+    const char **parameters = parameters_with(options, probe, change, &added);
+    if (!parameters)
+        return err_nomem(session->err);
+    double left = session->until - seconds_now();
+    struct probe_options how = {.plugin_path = options->plugin_path,
+                                .params = parameters,
+                                .timeout = options->probe_timeout,
+                                .budget = left > 0.001 ? left : 0.001,
+                                .cancelled = diagnosis_cancelled,
+                                .context = session->diagnosis};
+    session->runs++;
+    dtkb_status status = probe_run(session->diagnosis->engine->kb, &probe, 1, &how, &facts, &results, session->err);
+    if (status == DTKB_OK && results.count) {
+        *out = (struct outcome){results.results[0].status, without_secrets(session, results.results[0].reason), results.results[0].seconds};
+        status = out->reason ? DTKB_OK : err_nomem(session->err);
+    }
+    probe_results_free(&results);
+    fact_set_free(&facts);
+    free(parameters);
+    free(added);
+    return status;
+}
+
+/* ---- what can be tried ---- */
+
+/* The probes that carry out trials. */
+static dtkb_status find_subjects(struct session *session)
+{
+    const struct probe_options how = {.plugin_path = session->diagnosis->options.plugin_path};
+    json_t *plugins = NULL;
+    size_t i, j, k;
+    const json_t *plugin, *probe, *capability;
+    dtkb_status status = probe_plugins(&how, &plugins, session->err);
+    json_array_foreach(plugins, i, plugin) json_array_foreach(json_object_get(plugin, "probes"), j, probe)
+        json_array_foreach(json_object_get(probe, "caps"), k, capability)
+    {
+        const char *name = json_string_value(json_object_get(probe, "name"));
+        if (strcmp(json_string_value(capability), "trials") != 0 || session->subject_count == PROBES_MAX)
+            continue;
+        name = arena_strdup(session->arena, name);
+        if (name)
+            session->subjects[session->subject_count++] = (struct subject){.probe = name};
+    }
+    json_decref(plugins);
+    return status;
+}
+
+static struct subject *find_subject(struct session *session, const char *probe)
+{
+    for (size_t i = 0; i < session->subject_count; i++)
+        if (!strcmp(session->subjects[i].probe, probe))
+            return &session->subjects[i];
+    return NULL;
+}
+
+/* How the probe does as things are: what it said in this diagnosis, or a run of its own. */
+static dtkb_status look_before(struct session *session, struct subject *subject)
+{
+    const struct probe_results *known = &session->diagnosis->probes;
+    for (size_t i = 0; !subject->known && i < known->count; i++) {
+        const struct probe_result *result = &known->results[i];
+        if (strcmp(result->name, subject->probe) != 0)
+            continue;
+        subject->before = (struct outcome){result->status, arena_strdup(session->arena, result->reason), result->seconds};
+        subject->known = true;
+        return subject->before.reason ? DTKB_OK : err_nomem(session->err);
+    }
+    if (subject->known)
+        return DTKB_OK;
+    subject->known = true;
+    return run_once(session, subject->probe, NULL, &subject->before);
+}
+
+/* Is the variable set so already? Then the change is none. */
+static bool is_set_already(const char *change)
+{
+    char name[128];
+    size_t length = strcspn(change, "=");
+    if (length >= sizeof name || !change[length])
         return false;
+    memcpy(name, change, length);
+    name[length] = '\0';
+    const char *value = getenv(name);
+    return value && !strcmp(value, change + length + 1);
+}
+
+/* The facts that a place holder needs, where no probe has told them yet. */
+static dtkb_status gather_facts(struct session *session, const char *change)
+{
+    struct dtkb_diagnosis *diagnosis = session->diagnosis;
+    const char *fact = trial_place_holder(change, session->arena), *probe = fact ? kb_fact_probe(diagnosis->engine->kb, fact) : NULL;
+    for (size_t i = 0; probe && i < diagnosis->facts.count; i++)
+        if (fact_name_matches(fact, diagnosis->facts.facts[i].name))
+            probe = NULL;
+    if (!probe || is_spent(session))
+        return DTKB_OK;
+    const struct probe_options how = {.plugin_path = diagnosis->options.plugin_path,
+                                      .params = NULL,
+                                      .timeout = diagnosis->options.probe_timeout,
+                                      .cancelled = diagnosis_cancelled,
+                                      .context = diagnosis};
+    struct probe_results results = {0};
+    struct err ignored; /* a probe that is not there leaves the place holder empty */
+    session->runs++;
+    dtkb_status status = probe_run(diagnosis->engine->kb, &probe, 1, &how, &diagnosis->facts, &results, &ignored);
+    probe_results_free(&results);
+    return status == DTKB_E_NOMEM ? err_nomem(session->err) : DTKB_OK;
+}
+
+/* ---- trying ---- */
+
+static dtkb_status keep(struct session *session, const struct trial_run *run)
+{
+    struct trial_runs *runs = &session->diagnosis->trials;
+    struct trial_run *grown = arena_alloc(&runs->arena, (runs->count + 1) * sizeof *grown);
+    if (!grown || !run->probe || !run->named || !run->rules_out || !run->change || !run->before_reason || !run->after_reason)
+        return err_nomem(session->err);
     if (runs->count)
         memcpy(grown, runs->runs, runs->count * sizeof *grown);
     grown[runs->count++] = *run;
     runs->runs = grown;
-    return true;
+    return DTKB_OK;
 }
 
-/* One change: tried, and when it works confirmed. */
-static dtkb_status try_change(struct dtkb_diagnosis *diagnosis, const char *probe, const char *change, const struct outcome *before,
-                              bool *works, struct err *err)
+static void take_after(struct trial_run *run, const struct outcome *after)
 {
-    struct outcome after = {0};
-    dtkb_status status = run_once(diagnosis, probe, change, &after, err);
-    struct trial_run run = {.probe = arena_strdup(&diagnosis->trials.arena, probe),
-                            .change = arena_strdup(&diagnosis->trials.arena, change),
-                            .before = before->status,
-                            .before_reason = before->reason,
-                            .before_seconds = before->seconds,
-                            .after = after.status,
-                            .after_reason = after.reason,
-                            .after_seconds = after.seconds,
-                            .works = after.status == PROBE_OK};
-    while (status == DTKB_OK && run.works && run.confirmed < CONFIRMATIONS) {
-        status = run_once(diagnosis, probe, change, &after, err);
-        run.works = after.status == PROBE_OK;
-        run.confirmed += run.works;
+    run->after = after->status;
+    run->after_reason = after->reason;
+    run->after_seconds = after->seconds;
+    run->works = after->status == PROBE_OK;
+}
+
+/* A change that works must do so again, and the fault must still be there without it: some come and go. */
+static dtkb_status confirm(struct session *session, struct trial_run *run)
+{
+    struct outcome again;
+    dtkb_status status = DTKB_OK;
+    while (status == DTKB_OK && run->works && run->confirmed < CONFIRMATIONS) {
+        status = run_once(session, run->probe, run->change, &again);
+        if (status == DTKB_OK)
+            take_after(run, &again);
+        run->confirmed += run->works;
     }
-    *works = run.works;
-    if (status == DTKB_OK && (!run.probe || !run.change || !keep(&diagnosis->trials, &run)))
-        status = err_nomem(err);
+    if (status != DTKB_OK || !run->works)
+        return status;
+    status = run_once(session, run->probe, NULL, &again);
+    if (status == DTKB_OK && again.status == PROBE_OK) {
+        run->works = false;
+        run->after_reason = "by now it works without the change as well: the fault comes and goes";
+    }
     return status;
 }
 
-static dtkb_status try_cause(struct dtkb_diagnosis *diagnosis, const struct cause *cause, double until, bool *works, struct err *err)
+static dtkb_status try_change(struct session *session, const struct subject *subject, const struct trial *trial, const char *change)
+{
+    struct outcome after;
+    dtkb_status status = run_once(session, subject->probe, change, &after);
+    if (status != DTKB_OK)
+        return status;
+    struct trial_run run = {.probe = subject->probe,
+                            .named = arena_strdup(session->arena, trial->change),
+                            .rules_out = arena_strdup(session->arena, trial->rules_out ? trial->rules_out : ""),
+                            .change = arena_strdup(session->arena, change),
+                            .before = subject->before.status,
+                            .before_reason = subject->before.reason,
+                            .before_seconds = subject->before.seconds};
+    take_after(&run, &after);
+    status = confirm(session, &run);
+    if (status == DTKB_OK)
+        status = keep(session, &run);
+    session->works = session->works || run.works;
+    return status;
+}
+
+static dtkb_status try_trial(struct session *session, const struct trial *trial)
+{
+    struct subject *subject = find_subject(session, trial->probe);
+    const char *changes[EXPANSIONS_MAX];
+    if (!subject || is_spent(session) || trial_find(&session->diagnosis->trials, trial->probe, trial->change))
+        return DTKB_OK;
+    dtkb_status status = look_before(session, subject);
+    if (status != DTKB_OK || !is_failure(subject->before.status))
+        return status; /* nothing fails here: there is nothing to prove */
+    status = gather_facts(session, trial->change);
+    size_t count = trial_expand(trial->change, &session->diagnosis->facts, session->arena, changes, EXPANSIONS_MAX);
+    for (size_t i = 0; status == DTKB_OK && !session->works && i < count && !is_spent(session); i++)
+        if (!is_set_already(changes[i]))
+            status = try_change(session, subject, trial, changes[i]);
+    return status;
+}
+
+static dtkb_status try_causes_of(struct session *session, const json_t *report)
 {
     dtkb_status status = DTKB_OK;
-    for (size_t i = 0; status == DTKB_OK && !*works && i < cause->trial_count; i++) {
-        const struct trial *trial = &cause->trials[i];
-        const char *changes[EXPANSIONS_MAX];
-        size_t count = trial_expand(trial->change, &diagnosis->facts, &diagnosis->trials.arena, changes, EXPANSIONS_MAX);
-        struct outcome before = {0};
-        if (!count || trial_find(&diagnosis->trials, trial->probe, trial->change))
-            continue;
-        status = run_once(diagnosis, trial->probe, NULL, &before, err);
-        if (status != DTKB_OK || !failed(before.status))
-            return status; /* nothing fails here: there is nothing to prove */
-        for (size_t c = 0; status == DTKB_OK && !*works && c < count; c++) {
-            if (diagnosis->trials.count >= RUNS_MAX || seconds_now() > until)
-                return DTKB_OK;
-            status = try_change(diagnosis, trial->probe, changes[c], &before, works, err);
+    const json_t *causes = json_object_get(report, "causes");
+    for (size_t i = 0; status == DTKB_OK && !session->works && i < json_array_size(causes); i++) {
+        const char *id = json_string_value(json_object_get(json_array_get(causes, i), "id"));
+        const struct cause *cause;
+        status = kb_cause_by_id(session->diagnosis->engine->kb, id ? id : "", &cause, session->err);
+        for (size_t t = 0; status == DTKB_OK && !session->works && t < cause->trial_count; t++)
+            status = try_trial(session, &cause->trials[t]);
+    }
+    return status;
+}
+
+/* ---- what the other causes name ---- */
+
+struct idea {
+    const struct trial *trial;
+    unsigned causes; /* how many name it */
+};
+
+static int by_causes(const void *left, const void *right)
+{
+    const struct idea *l = left, *r = right;
+    if (l->causes != r->causes)
+        return l->causes > r->causes ? -1 : 1;
+    return strcmp(l->trial->change, r->trial->change);
+}
+
+static bool add_idea(struct idea **ideas, size_t *count, const struct trial *trial)
+{
+    for (size_t i = 0; i < *count; i++)
+        if (!strcmp((*ideas)[i].trial->change, trial->change)) {
+            (*ideas)[i].causes++;
+            return true;
         }
+    struct idea *grown = realloc(*ideas, (*count + 1) * sizeof *grown);
+    if (!grown)
+        return false;
+    *ideas = grown;
+    grown[(*count)++] = (struct idea){trial, 1};
+    return true;
+}
+
+/* All that any cause names for this probe, the commonest first. */
+static dtkb_status collect_ideas(struct session *session, const char *probe, struct idea **ideas, size_t *count)
+{
+    struct kb *kb = session->diagnosis->engine->kb;
+    for (uint32_t i = 0; i < kb_cause_count(kb); i++) {
+        const struct cause *cause;
+        dtkb_status status = kb_cause(kb, i, &cause, session->err);
+        if (status != DTKB_OK)
+            return status;
+        for (size_t t = 0; t < cause->trial_count; t++)
+            if (!strcmp(cause->trials[t].probe, probe) && !add_idea(ideas, count, &cause->trials[t]))
+                return err_nomem(session->err);
+    }
+    if (*count)
+        qsort(*ideas, *count, sizeof **ideas, by_causes);
+    return DTKB_OK;
+}
+
+static dtkb_status try_everything(struct session *session)
+{
+    const struct probe_results *results = &session->diagnosis->probes;
+    dtkb_status status = DTKB_OK;
+    for (size_t i = 0; status == DTKB_OK && !session->works && i < results->count; i++) {
+        struct idea *ideas = NULL;
+        size_t count = 0;
+        if (!is_failure(results->results[i].status) || !find_subject(session, results->results[i].name))
+            continue;
+        status = collect_ideas(session, results->results[i].name, &ideas, &count);
+        for (size_t k = 0; status == DTKB_OK && !session->works && k < count; k++)
+            status = try_trial(session, ideas[k].trial);
+        free(ideas);
     }
     return status;
 }
 
 dtkb_status trials_run(struct dtkb_diagnosis *diagnosis, const json_t *report, struct err *err)
 {
-    double budget = diagnosis->options.probe_budget > 0 ? diagnosis->options.probe_budget : 60, until = seconds_now() + budget;
-    const json_t *causes = json_object_get(report, "causes");
-    dtkb_status status = DTKB_OK;
-    bool works = false;
-    for (size_t i = 0; status == DTKB_OK && !works && i < json_array_size(causes) && i < CAUSES_TRIED; i++) {
-        const char *id = json_string_value(json_object_get(json_array_get(causes, i), "id"));
-        const struct cause *cause;
-        status = kb_cause_by_id(diagnosis->engine->kb, id ? id : "", &cause, err);
-        if (status == DTKB_OK)
-            status = try_cause(diagnosis, cause, until, &works, err);
-    }
-    /* A trial's probe that is not there (no GPU plugin in this build) is no reason to withhold the diagnosis. */
-    return status == DTKB_E_NOT_FOUND ? DTKB_OK : status;
-}
-
-/* The part of `name` that the '*' of `pattern` stands for. */
-static const char *wild_part(const char *pattern, const char *name, struct arena *arena)
-{
-    for (;;) {
-        size_t p = strcspn(pattern, "."), n = strcspn(name, ".");
-        if (p == 1 && *pattern == '*')
-            return arena_strndup(arena, name, n);
-        if (!pattern[p] || !name[n])
-            return NULL;
-        pattern += p + 1;
-        name += n + 1;
-    }
-}
-
-size_t trial_expand(const char *change, const struct fact_set *facts, struct arena *arena, const char **out, size_t limit)
-{
-    const char *open = strchr(change, '{'), *close = open ? strchr(open, '}') : NULL;
-    size_t count = 0;
-    if (!close) {
-        out[0] = change;
-        return 1;
-    }
-    bool by_value = open[1] == '=';
-    const char *pattern = arena_strndup(arena, open + 1 + by_value, (size_t)(close - open - 1 - by_value));
-    for (size_t i = 0; pattern && i < facts->count && count < limit; i++) {
-        const struct fact *fact = &facts->facts[i];
-        char text[DTKB_ERROR_TEXT_MAX], value[256];
-        if (!fact_name_matches(pattern, fact->name) || (fact->type == FACT_BOOL && !fact->value.boolean))
-            continue;
-        const char *part = by_value ? fact_value_text(fact, value, sizeof value) : wild_part(pattern, fact->name, arena);
-        if (!part || strstr(part, "lo") == part)
-            continue;
-        (void)snprintf(text, sizeof text, "%.*s%s%s", (int)(open - change), change, part, close + 1);
-        out[count] = arena_strdup(arena, text);
-        count += out[count] != NULL;
-    }
-    return count;
+    double budget = diagnosis->options.probe_budget > 0 ? diagnosis->options.probe_budget : DEFAULT_BUDGET;
+    struct session session = {.diagnosis = diagnosis, .arena = &diagnosis->trials.arena, .until = seconds_now() + budget, .err = err};
+    dtkb_status status = find_subjects(&session);
+    if (status == DTKB_OK)
+        status = try_causes_of(&session, report);
+    if (status == DTKB_OK && !session.works)
+        status = try_everything(&session);
+    fact_set_sort(&diagnosis->facts);
+    return status;
 }

@@ -27,7 +27,7 @@ static json_t *causes_json(const struct candidates *candidates, const struct dia
     json_t *list = json_array();
     size_t limit = input->max_causes ? input->max_causes : 5;
     for (size_t i = 0; i < candidates->count && i < limit; i++)
-        if (candidates->list[i].confidence >= CONFIDENCE_SHOWN)
+        if (candidates->list[i].confidence >= CONFIDENCE_SHOWN || candidates->list[i].disproven)
             json_array_append_new(list, tree_cause(&candidates->list[i], input->findings, input->explain_scores));
     return list;
 }
@@ -65,7 +65,7 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
                   fault ? tree_next(shown, input->facts, findings) : json_array(), "versions", tree_versions(findings), "facts",
                   tree_facts(input->facts), "probes", tree_probes(input->probes));
     if (report && input->trials && input->trials->count)
-        json_object_set_new(report, "trials", tree_trials(input->trials));
+        json_object_set_new(report, "trials", tree_trials(input->trials, &judgement->candidates));
     if (!report)
         return err_set(err, DTKB_E_INTERNAL, "the report could not be put together");
     *out = report;

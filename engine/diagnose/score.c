@@ -195,18 +195,44 @@ static dtkb_status gather_from_facts(struct kb *kb, const struct score_input *in
     return DTKB_OK;
 }
 
-/* A trial that made the failing probe healthy proves the card that names it; a card all of whose trials were run in vain is disproven. */
 static void judge_by_trials(struct candidate *candidate, const struct trial_runs *trials)
 {
-    const struct cause *cause = candidate->cause;
-    size_t tried = 0;
-    for (size_t i = 0; i < cause->trial_count; i++) {
-        const struct trial_run *run = trial_find(trials, cause->trials[i].probe, cause->trials[i].change);
-        tried += run != NULL;
-        candidate->proven = candidate->proven || (run && run->works);
-    }
-    candidate->disproven = !candidate->proven && tried && tried == cause->trial_count;
+    enum trial_word word = trial_judge(trials, candidate->cause);
+    candidate->proven = word == TRIAL_PROVES;
+    candidate->disproven = word == TRIAL_DISPROVES;
     candidate->terms[TERM_TRIAL] = candidate->proven ? SCORE_PROVEN : candidate->disproven ? -SCORE_DISPROVEN : 0.0;
+}
+
+/* Where a change works that no candidate names, the cards come up that name it before any other. */
+static dtkb_status gather_from_trials(struct kb *kb, const struct trial_runs *trials, struct candidates *out, struct err *err)
+{
+    const struct trial_run *run = NULL;
+    for (size_t i = 0; trials && i < trials->count; i++)
+        if (trials->runs[i].works)
+            run = &trials->runs[i];
+    for (size_t i = 0; run && i < out->count; i++) {
+        const struct cause *cause;
+        dtkb_status status = kb_cause(kb, out->list[i].cause->index, &cause, err);
+        if (status != DTKB_OK)
+            return status;
+        if (trial_judge(trials, cause) == TRIAL_PROVES)
+            return DTKB_OK;
+    }
+    for (uint32_t i = 0; run && i < kb_cause_count(kb); i++) {
+        const struct cause *cause;
+        dtkb_status status = kb_cause(kb, i, &cause, err);
+        if (status != DTKB_OK)
+            return status;
+        if (cause->generic || !cause->trial_count || strcmp(cause->trials[0].probe, run->probe) != 0 ||
+            strcmp(cause->trials[0].change, run->named) != 0)
+            continue;
+        struct candidate *candidate = candidate_of(out, cause);
+        if (!candidate)
+            return err_nomem(err);
+        candidate->initiating = true;
+        candidate->first = i;
+    }
+    return DTKB_OK;
 }
 
 static double version_term(const struct cause *cause, const struct findings *findings)
@@ -371,6 +397,8 @@ dtkb_status score_all(struct kb *kb, const struct score_input *input, struct can
         status = gather_from_log(kb, findings, out, err);
     if (status == DTKB_OK && input->facts && !(findings && findings->evidence_count))
         status = gather_from_facts(kb, input, out, err);
+    if (status == DTKB_OK)
+        status = gather_from_trials(kb, input->trials, out, err);
     for (size_t i = 0; status == DTKB_OK && i < out->count; i++) {
         status = judge_by_facts(kb, &out->list[i], input->facts, err);
         judge_by_trials(&out->list[i], input->trials);

@@ -178,15 +178,28 @@ static json_t *outcome_json(enum probe_status status, const char *reason, double
     return json_pack("{s:s, s:s, s:o}", "status", probe_status_name(status), "reason", reason ? reason : "", "seconds", rounded(seconds));
 }
 
-json_t *tree_trials(const struct trial_runs *trials)
+/* The candidates of which this run says `word`. */
+static json_t *causes_judged(const struct trial_runs *trials, const struct trial_run *run, const struct candidates *candidates,
+                             enum trial_word word)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < candidates->count; i++)
+        if (trial_run_judge(trials, run, candidates->list[i].cause) == word)
+            json_array_append_new(list, json_string(candidates->list[i].cause->id));
+    return list;
+}
+
+json_t *tree_trials(const struct trial_runs *trials, const struct candidates *candidates)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < trials->count; i++) {
         const struct trial_run *run = &trials->runs[i];
-        json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:i, s:b}", "probe", run->probe, "change", run->change, "before",
-                                              outcome_json(run->before, run->before_reason, run->before_seconds), "after",
-                                              outcome_json(run->after, run->after_reason, run->after_seconds), "confirmed",
-                                              (int)run->confirmed, "works", run->works));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:s, s:o, s:o, s:i, s:b, s:o, s:o}", "probe", run->probe, "change", run->change, "before",
+                                        outcome_json(run->before, run->before_reason, run->before_seconds), "after",
+                                        outcome_json(run->after, run->after_reason, run->after_seconds), "confirmed", (int)run->confirmed,
+                                        "works", run->works, "proves", causes_judged(trials, run, candidates, TRIAL_PROVES), "rules_out",
+                                        causes_judged(trials, run, candidates, TRIAL_DISPROVES)));
     }
     return list;
 }

@@ -12,7 +12,7 @@ json_t *tree_versions(const struct findings *findings);
 json_t *tree_facts(const struct fact_set *facts);
 json_t *tree_probes(const struct probe_results *probes);
 json_t *tree_cause(const struct candidate *candidate, const struct findings *findings, bool explain_scores);
-json_t *tree_trials(const struct trial_runs *trials);
+json_t *tree_trials(const struct trial_runs *trials, const struct candidates *candidates);
 /* Evidence that belongs to no cause shown: exceptions, signals, exit statuses; at most `limit`. */
 json_t *tree_other_evidence(const struct findings *findings, size_t limit);
 /* The cheapest probe or log line that would separate the best candidates. */

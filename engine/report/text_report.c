@@ -115,6 +115,23 @@ static void write_next(struct page *page, const json_t *list)
     }
 }
 
+static void add_ids(struct buf *line, const char *word, const json_t *ids)
+{
+    for (size_t i = 0; i < json_array_size(ids); i++)
+        buf_addf(line, "%s%s", i ? ", " : word, json_string_value(json_array_get(ids, i)));
+}
+
+/* One side of a trial: "fault (0.31 s): reason". */
+static void write_outcome(struct page *page, const char *bullet, const json_t *outcome, enum style style)
+{
+    struct buf line = {0};
+    buf_addf(&line, "%s (%.2f s)", get_string(outcome, "status"), get_number(outcome, "seconds"));
+    if (*get_string(outcome, "reason"))
+        buf_addf(&line, ": %s", get_string(outcome, "reason"));
+    page_text(page, 13, bullet, style, buf_text(&line));
+    buf_free(&line);
+}
+
 static void write_trials(struct page *page, const json_t *list)
 {
     size_t i;
@@ -125,13 +142,16 @@ static void write_trials(struct page *page, const json_t *list)
     page_heading(page, "Tried on this machine");
     json_array_foreach(list, i, trial)
     {
-        const json_t *before = json_object_get(trial, "before"), *after = json_object_get(trial, "after");
         bool works = get_flag(trial, "works");
         buf_clear(&line);
-        buf_addf(&line, "%s with %s: %s (%.2f s) -> %s (%.2f s)%s", get_string(trial, "probe"), get_string(trial, "change"),
-                 get_string(before, "status"), get_number(before, "seconds"), get_string(after, "status"), get_number(after, "seconds"),
-                 works ? ", confirmed" : "");
+        buf_addf(&line, "%s with %s: %s", get_string(trial, "probe"), get_string(trial, "change"), works ? "works" : "does not help");
+        if (works)
+            buf_addf(&line, ", each of %lld times", get_integer(trial, "confirmed") + 1);
+        add_ids(&line, "; proves ", json_object_get(trial, "proves"));
+        add_ids(&line, "; rules out ", json_object_get(trial, "rules_out"));
         page_text(page, 4, "* ", works ? STYLE_GOOD : STYLE_PLAIN, buf_text(&line));
+        write_outcome(page, "without: ", json_object_get(trial, "before"), STYLE_DIM);
+        write_outcome(page, "with:    ", json_object_get(trial, "after"), STYLE_DIM);
     }
     buf_free(&line);
 }
