@@ -300,16 +300,25 @@ static bool speaks_at(const struct candidate *candidate, uint64_t sequence)
     return false;
 }
 
-/* Something else began the trouble, on another line: a card that merely calls the same line an exception does not count. */
-static bool initiating_elsewhere(const struct candidates *candidates, const struct candidate *candidate)
+/* Something else began the trouble, on another line: an exception or signal, or what a card that explains it was found by. A card that only
+ * names the kind of trouble, or calls the same line an exception, does not count. */
+static bool began_elsewhere(const struct findings *findings, const struct candidates *candidates, const struct candidate *candidate)
 {
-    for (size_t i = 0; i < candidates->count; i++)
-        if (candidates->list[i].initiating && !speaks_at(candidate, candidates->list[i].first))
+    for (size_t i = 0; i < candidates->count; i++) {
+        const struct candidate *other = &candidates->list[i];
+        if (other->initiating && !other->cause->generic && !speaks_at(candidate, other->first))
             return true;
+    }
+    for (size_t i = 0; findings && i < findings->evidence_count; i++) {
+        const struct evidence *evidence = &findings->evidence[i];
+        bool death = evidence->kind == EV_EXCEPTION || evidence->kind == EV_SIGNAL;
+        if (death && evidence->role == ROLE_INITIATING && !speaks_at(candidate, evidence->sequence))
+            return true;
+    }
     return false;
 }
 
-static void fill_terms(struct kb *kb, const struct findings *findings, struct candidate *candidate, bool began_elsewhere)
+static void fill_terms(struct kb *kb, const struct findings *findings, struct candidate *candidate, bool elsewhere)
 {
     double p = fmin(1.0 - candidate->miss, 0.985);
     double *terms = candidate->terms;
@@ -318,7 +327,7 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
     terms[TERM_AGAINST] = -SCORE_AGAINST * candidate->against;
     terms[TERM_GENERIC] = candidate->cause->generic ? -SCORE_GENERIC : 0.0;
     if (!candidate->initiating)
-        terms[TERM_CASCADE] = began_elsewhere ? -SCORE_CASCADE_BESIDE : -SCORE_CASCADE_ALONE;
+        terms[TERM_CASCADE] = elsewhere ? -SCORE_CASCADE_BESIDE : -SCORE_CASCADE_ALONE;
     terms[TERM_PRIOR] = prior_term(kb, candidate->cause->symptom);
     terms[TERM_VERSION] = version_term(candidate->cause, findings);
     if (!findings)
@@ -403,7 +412,7 @@ dtkb_status score_all(struct kb *kb, const struct score_input *input, struct can
         status = judge_by_facts(kb, &out->list[i], input->facts, err);
         judge_by_trials(&out->list[i], input->trials);
         if (status == DTKB_OK)
-            fill_terms(kb, findings, &out->list[i], initiating_elsewhere(out, &out->list[i]));
+            fill_terms(kb, findings, &out->list[i], began_elsewhere(findings, out, &out->list[i]));
     }
     if (status != DTKB_OK)
         return status;
