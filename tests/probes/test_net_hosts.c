@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,8 +99,12 @@ static bool leave_the_network(void)
 static int make_hosts(void **state)
 {
     (void)state;
+    struct stat folder;
     if (!leave_the_network())
         (void)snprintf(why_not, sizeof why_not, "no network namespace: %s", strerror(errno));
+    else if (stat(PLUGINS, &folder) || (folder.st_uid != 0 && folder.st_uid != getuid()))
+        (void)snprintf(why_not, sizeof why_not,
+                       "the plugins belong to a user whom our namespace does not know: build and test as one user");
     else if (!start_master())
         (void)snprintf(why_not, sizeof why_not, "no veth pair between two namespaces: is iproute2 installed?");
     return 0;
