@@ -55,6 +55,7 @@ static void judge_versions(struct kit *kit, int driver)
     kit_string(kit, cuda_version_text(runtime, runtime_text, sizeof runtime_text), "cudaRuntimeGetVersion", "cuda.runtime.version");
     if (!driver)
         return;
+    kit_wrong(kit, runtime / 1000 > driver / 1000);
     kit_bool(kit, runtime / 1000 > driver / 1000, "cudaRuntimeGetVersion", "cuda.runtime.too_new");
     if (runtime / 1000 > driver / 1000)
         kit_fault(kit,
@@ -71,6 +72,7 @@ static void report_start(struct run *run, bool returned)
     struct kit *kit = &run->kit;
     struct start *start = run->start;
     const char *visible = kit_env(kit, "CUDA_VISIBLE_DEVICES");
+    kit_wrong(kit, !returned || start->result != CUDA_SUCCESS);
     kit_string(kit, returned ? cuda_error_name(&start->api, start->result) : "timed-out", "cuInit", "cuda.init.status");
     if (!returned)
         kit_fault(kit, "cuInit did not return in time: the driver hangs (a GPU that fell off the bus, or a fabric that is not set up)");
@@ -121,12 +123,14 @@ static bool report_health(struct run *run, int index, const char *bus_id, struct
     if (!run->nvml || !*bus_id || !nvml_health(run->nvml, bus_id, health))
         return false;
     const char *origin = nvml_path(run->nvml);
+    kit_wrong(kit, health->has_ecc && health->ecc_uncorrected);
     if (health->has_ecc)
         kit_u64(kit, health->ecc_uncorrected, "errors", origin, "cuda.device.%d.ecc_uncorrected", index);
     if (health->has_mig)
         kit_bool(kit, health->mig, origin, "cuda.device.%d.mig", index);
     if (health->has_remap) {
         kit_bool(kit, health->remap_pending, origin, "cuda.device.%d.remap_pending", index);
+        kit_wrong(kit, health->remap_failed);
         kit_bool(kit, health->remap_failed, origin, "cuda.device.%d.remap_failed", index);
     }
     if (health->has_processes)
@@ -161,9 +165,12 @@ static void report_device(struct run *run, const struct device_check *check, boo
         kit_u64(kit, check->memory_free, "bytes", "cuMemGetInfo", "cuda.device.%d.memory_free_bytes", index);
     if (check->code)
         kit_string(kit, check->code, "cuModuleLoadDataEx", "cuda.device.%d.kernel", index);
+    kit_wrong(kit, strcmp(status, "ok") != 0);
     kit_string(kit, status, step, "cuda.device.%d.status", index);
-    if (check->result == CUDA_SUCCESS && returned)
+    if (check->result == CUDA_SUCCESS && returned) {
+        kit_wrong(kit, check->wrong_bytes != 0);
         kit_u64(kit, check->wrong_bytes, "bytes", "dtkb_check", "cuda.device.%d.wrong_bytes", index);
+    }
     const char *holders = health && *health->pids ? health->pids : NULL;
     if (hung)
         kit_fault(kit, "device %d (%s): %s did not finish in time: the GPU or its driver hangs", index, check->name, step);
@@ -233,6 +240,7 @@ static void report_peers(struct run *run, const struct peer_check *check)
         for (int b = 0; b < check->count; b++)
             if (a != b)
                 kit_bool(&run->kit, check->access[a * check->count + b], "cuDeviceCanAccessPeer", "cuda.peer.%d.%d", a, b);
+    kit_wrong(&run->kit, *check->bad != 0);
     kit_string(&run->kit, *check->bad ? check->bad : "none", "cuMemcpyPeerAsync", "cuda.peer.bad");
     if (*check->bad)
         kit_fault(&run->kit,
@@ -283,6 +291,7 @@ static dtkb_result run_cuda(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
         return kit_finish(&run.kit);
     }
     run.nvml = nvml_open(&run.kit, why, sizeof why);
+    kit_wrong(&run.kit, strstr(why, "mismatch") != NULL);
     kit_string(&run.kit, why, "nvmlInit_v2", "cuda.nvml.status");
     if (check_devices(&run) && check_peers(&run)) {
         nvml_close(run.nvml);

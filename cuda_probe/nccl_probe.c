@@ -97,6 +97,19 @@ __attribute__((format(printf, 2, 3))) static void fault(struct run *run, const c
     va_end(args);
 }
 
+/* A status, marked as what the fault consists in unless it is "ok". */
+__attribute__((format(printf, 4, 5))) static void status_fact(struct run *run, const char *status, const char *origin, const char *format,
+                                                              ...)
+{
+    char name[DTKB_FACT_NAME_MAX + 1];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    kit_wrong(&run->kit, strcmp(status, "ok") != 0);
+    kit_string(&run->kit, status, origin, "%s", name);
+}
+
 /* ---- libraries ---- */
 
 static bool open_nccl(struct run *run)
@@ -225,13 +238,12 @@ static bool meet_locally(struct run *run)
     }
     if (!*run->fault)
         return true;
-    kit_string(&run->kit, run->given_up ? "timed-out" : nccl_result_name(state->id_result), "ncclGetUniqueId", "nccl.init.status");
+    status_fact(run, run->given_up ? "timed-out" : nccl_result_name(state->id_result), "ncclGetUniqueId", "nccl.init.status");
     return false;
 }
 
 static bool meet_all(struct run *run)
 {
-    struct kit *kit = &run->kit;
     struct rendezvous *meeting = &run->state->meeting;
     const double patience = seconds_param(run, "meet-seconds", MEET_SECONDS);
     *meeting = (struct rendezvous){.master = run->job.master,
@@ -250,11 +262,11 @@ static bool meet_all(struct run *run)
         memcpy(&run->state->team.id, meeting->id, sizeof run->state->team.id);
         return true;
     }
-    kit_string(kit, "not-met", meeting->master, "nccl.init.status");
+    status_fact(run, "not-met", meeting->master, "nccl.init.status");
     if (back && *meeting->missing)
-        kit_string(kit, meeting->missing, meeting->master, "nccl.missing_ranks");
+        status_fact(run, meeting->missing, meeting->master, "nccl.missing_ranks");
     if (back && *meeting->mismatch)
-        kit_string(kit, meeting->mismatch, "ncclGetVersion", "nccl.version_mismatch");
+        status_fact(run, meeting->mismatch, "ncclGetVersion", "nccl.version_mismatch");
     fault(run, "the ranks did not meet: %s", back ? meeting->error : "the name service does not answer");
     return false;
 }
@@ -294,7 +306,7 @@ static bool open_team(struct run *run)
     struct team *team = &run->state->team;
     char what[64];
     bool good = team_step(run, team_open, team, seconds_param(run, "init-seconds", OPEN_SECONDS));
-    kit_string(&run->kit, ending_status(team, &team->ending), "ncclCommInitRank", "nccl.init.status");
+    status_fact(run, ending_status(team, &team->ending), "ncclCommInitRank", "nccl.init.status");
     (void)snprintf(what, sizeof what, "communicator of %d rank%s", team->ranks, team->ranks == 1 ? "" : "s");
     if (!good)
         report_failed(run, what);
@@ -328,7 +340,7 @@ static bool check_collective(struct run *run, enum collective kind)
     const char *name = collective_name(kind);
     const double seconds = seconds_param(run, "step-seconds", STEP_SECONDS);
     if (!collective_available(&run->state->nccl, kind)) {
-        kit_string(&run->kit, "missing", nccl_path(&run->state->nccl), "nccl.%s.status", name);
+        status_fact(run, "missing", nccl_path(&run->state->nccl), "nccl.%s.status", name);
         fault(run, "%s cannot %s: it lacks %s", nccl_path(&run->state->nccl), collective_title(kind), run->state->nccl.missing.names);
         return true;
     }
@@ -340,7 +352,7 @@ static bool check_collective(struct run *run, enum collective kind)
         char what[96];
         (void)snprintf(what, sizeof what, "%s of %zu bytes over %d rank%s", collective_title(kind), sizes[i], team->ranks,
                        team->ranks == 1 ? "" : "s");
-        kit_string(&run->kit, ending_status(team, &team->ending), "NCCL", "nccl.%s.status", name);
+        status_fact(run, ending_status(team, &team->ending), "NCCL", "nccl.%s.status", name);
         report_failed(run, what);
         return false;
     }
@@ -381,7 +393,7 @@ static void report_culprit(struct run *run, const struct bisect *bisect)
         return;
     }
     (void)snprintf(pair, sizeof pair, "%d,%d", first, last);
-    kit_string(kit, pair, "NCCL", "nccl.bad_pair");
+    status_fact(run, pair, "NCCL", "nccl.bad_pair");
     (void)snprintf(run->fault + length, sizeof run->fault - length, "; it fails where GPUs %d and %d are together and works otherwise",
                    first, last);
 }
@@ -422,8 +434,10 @@ static void report_choices(struct run *run)
                  {"nccl.interface", choices.interface}, {"nccl.address", choices.address},       {"nccl.rdma_devices", choices.devices},
                  {"nccl.warning", choices.last_warning}};
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
-        if (*facts[i].value)
+        if (*facts[i].value) {
+            kit_wrong(kit, *run->fault && facts[i].value == choices.last_warning);
             kit_string(kit, facts[i].value, "NCCL's log", "%s", facts[i].name);
+        }
     /* Where the network is the trouble, the first thing to ask is which one NCCL took. */
     const struct ending *ending = &run->state->team.ending;
     bool network = ending->outcome == OUTCOME_LATE || (ending->outcome == OUTCOME_NCCL && ending->nccl == ncclSystemError);
