@@ -1,21 +1,20 @@
-/* Joining reports of several ranks or nodes. */
+#include "api/merge.h"
+
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "api/api.h"
+#define EVIDENCE_MAX 64 /* of one cause; a job of a thousand ranks says the same a thousand times */
 
-static const char *string(const json_t *object, const char *key)
+const char *merge_string(const json_t *object, const char *key)
 {
     const char *value = json_string_value(json_object_get(object, key));
     return value ? value : "";
 }
 
-static json_t *find_by(json_t *list, const char *key, const char *value)
+static double confidence_of(const json_t *entry)
 {
-    size_t i;
-    json_t *entry;
-    json_array_foreach(list, i, entry) if (!strcmp(string(entry, key), value)) return entry;
-    return NULL;
+    return json_number_value(json_object_get(entry, "confidence"));
 }
 
 /* Insertion by confidence, best first; equal ones keep their order, so merging is deterministic. */
@@ -23,106 +22,189 @@ static void sort_by_confidence(json_t *list)
 {
     for (size_t i = 1; i < json_array_size(list); i++) {
         json_t *entry = json_incref(json_array_get(list, i));
-        double confidence = json_number_value(json_object_get(entry, "confidence"));
         size_t at = i;
-        while (at > 0 && json_number_value(json_object_get(json_array_get(list, at - 1), "confidence")) < confidence)
+        while (at > 0 && confidence_of(json_array_get(list, at - 1)) < confidence_of(entry))
             at--;
         json_array_remove(list, i);
         json_array_insert_new(list, at, entry);
     }
 }
 
-/* Joins entries of the same key: the surest wins, evidence is put together. */
-static void join_list(json_t *into, const json_t *from, const char *key)
+/* Appends what is not in yet; `seen` remembers entries by their text. */
+static void extend_unique(json_t *into, const json_t *from, json_t *seen, const char *prefix, size_t limit)
 {
     size_t i;
-    const json_t *entry;
+    json_t *entry;
     json_array_foreach(from, i, entry)
     {
-        json_t *known = find_by(into, key, string(entry, key));
-        if (!known) {
-            json_array_append_new(into, json_deep_copy(entry));
-            continue;
+        char *text = json_array_size(into) < limit ? json_dumps(entry, JSON_COMPACT | JSON_SORT_KEYS) : NULL, *key = NULL;
+        if (text && asprintf(&key, "%s %s", prefix, text) > 0 && !json_object_get(seen, key)) {
+            json_object_set_new(seen, key, json_true());
+            json_array_append(into, entry);
         }
-        json_array_extend(json_object_get(known, "evidence"), json_object_get(entry, "evidence"));
-        if (json_number_value(json_object_get(entry, "confidence")) > json_number_value(json_object_get(known, "confidence")))
-            json_object_set(known, "confidence", json_object_get(entry, "confidence"));
+        free(text);
+        free(key);
     }
-    sort_by_confidence(into);
 }
 
-static const char *source_name(const json_t *report, size_t index, char *out, size_t size)
+/* One list of all reports' entries: those of the same key become one, the surest wins, evidence is put together. */
+static json_t *join_list(const struct source *sources, size_t count, const char *list, const char *key)
 {
-    const char *name = string(json_array_get(json_object_get(report, "input"), 0), "name");
-    if (*name)
-        (void)snprintf(out, size, "%s", name);
+    json_t *joined = json_array(), *known = json_object(), *seen = json_object();
+    for (size_t r = 0; r < count; r++) {
+        size_t i;
+        const json_t *entry;
+        json_array_foreach(json_object_get(sources[r].report, list), i, entry)
+        {
+            const char *id = merge_string(entry, key);
+            json_t *mine = json_object_get(known, id);
+            if (!mine) {
+                mine = json_deep_copy(entry);
+                json_object_set(known, id, mine);
+                json_array_append_new(joined, mine);
+                if (json_object_get(mine, "evidence"))
+                    json_object_set_new(mine, "evidence", json_array());
+            }
+            extend_unique(json_object_get(mine, "evidence"), json_object_get(entry, "evidence"), seen, id, EVIDENCE_MAX);
+            if (confidence_of(entry) > confidence_of(mine))
+                json_object_set(mine, "confidence", json_object_get(entry, "confidence"));
+            if (!strcmp(merge_string(entry, "verified"), "yes"))
+                json_object_set(mine, "verified", json_object_get(entry, "verified"));
+        }
+    }
+    sort_by_confidence(joined);
+    json_decref(known);
+    json_decref(seen);
+    return joined;
+}
+
+static json_t *join_plain(const struct source *sources, size_t count, const char *list)
+{
+    json_t *joined = json_array(), *seen = json_object();
+    for (size_t r = 0; r < count; r++)
+        extend_unique(joined, json_object_get(sources[r].report, list), seen, "", SIZE_MAX);
+    json_decref(seen);
+    return joined;
+}
+
+/* Facts once per value, probes once per result, each with the reports that say so. */
+static json_t *join_told(const struct source *sources, size_t count, const char *list, const char *const *keys)
+{
+    json_t *joined = json_array(), *known = json_object();
+    for (size_t r = 0; r < count; r++) {
+        size_t i;
+        const json_t *entry;
+        json_array_foreach(json_object_get(sources[r].report, list), i, entry)
+        {
+            json_t *parts = json_array();
+            for (size_t k = 0; keys[k]; k++)
+                json_array_append(parts, json_object_get(entry, keys[k]));
+            char *text = json_dumps(parts, JSON_COMPACT);
+            json_t *mine = text ? json_object_get(known, text) : NULL;
+            if (text && !mine) {
+                mine = json_copy((json_t *)entry);
+                json_object_set_new(mine, "reports", json_array());
+                json_object_set(known, text, mine);
+                json_array_append_new(joined, mine);
+            }
+            json_array_append_new(json_object_get(mine, "reports"), json_string(sources[r].name));
+            free(text);
+            json_decref(parts);
+        }
+    }
+    json_decref(known);
+    return joined;
+}
+
+/* The worst of all verdicts, and the rank on which the first report that knows saw it begin. */
+static void join_verdict(json_t *merged, const struct source *sources, size_t count)
+{
+    static const char *const verdicts[] = {"no-fault", "unknown", "fault"};
+    size_t worst = 0;
+    json_t *rank = NULL;
+    for (size_t r = 0; r < count; r++) {
+        for (size_t v = worst + 1; v < 3; v++)
+            if (!strcmp(merge_string(sources[r].report, "verdict"), verdicts[v]))
+                worst = v;
+        json_t *told = json_object_get(sources[r].report, "first_failing_rank");
+        rank = rank || !json_is_integer(told) ? rank : told;
+    }
+    json_object_set_new(merged, "verdict", json_string(verdicts[worst]));
+    json_object_set_new(merged, "first_failing_rank", rank ? json_incref(rank) : json_null());
+}
+
+static json_t *join(const struct source *sources, size_t count)
+{
+    static const char *const fact_keys[] = {"name", "value", NULL}, *const probe_keys[] = {"name", "status", "reason", NULL};
+    json_t *merged = json_object(), *versions = json_object();
+    for (size_t r = 0; r < count; r++)
+        json_object_update_missing(versions, json_object_get(sources[r].report, "versions"));
+    json_object_set_new(merged, "schema", json_string("dtkb.report/1"));
+    json_object_set_new(merged, "input", join_plain(sources, count, "input"));
+    join_verdict(merged, sources, count);
+    json_object_set_new(merged, "symptoms", join_list(sources, count, "symptoms", "id"));
+    json_object_set_new(merged, "fixes", join_list(sources, count, "fixes", "pattern"));
+    json_object_set_new(merged, "causes", join_list(sources, count, "causes", "id"));
+    json_object_set_new(merged, "evidence", join_plain(sources, count, "evidence"));
+    json_object_set_new(merged, "similar", join_list(sources, count, "similar", "id"));
+    json_object_set_new(merged, "next", join_plain(sources, count, "next"));
+    json_object_set_new(merged, "versions", versions);
+    json_object_set_new(merged, "facts", join_told(sources, count, "facts", fact_keys));
+    json_object_set_new(merged, "probes", join_told(sources, count, "probes", probe_keys));
+    json_t *trials = join_plain(sources, count, "trials");
+    if (json_array_size(trials))
+        json_object_set(merged, "trials", trials);
+    json_decref(trials);
+    json_object_set_new(merged, "joined", merge_ranks(sources, count));
+    json_object_set_new(merged, "differences", merge_differences(sources, count));
+    return merged;
+}
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct source *l = left, *r = right;
+    if (l->rank != r->rank)
+        return l->rank < r->rank ? -1 : 1;
+    return (l->position > r->position) - (l->position < r->position);
+}
+
+static void name_source(struct source *source)
+{
+    const json_t *job = json_object_get(source->report, "job"), *rank = json_object_get(job, "rank");
+    const char *input = merge_string(json_array_get(json_object_get(source->report, "input"), 0), "name");
+    source->rank = json_is_integer(rank) ? json_integer_value(rank) : -1;
+    if (source->rank >= 0)
+        (void)snprintf(source->name, sizeof source->name, "rank %lld on %s", (long long)source->rank, merge_string(job, "host"));
+    else if (*input)
+        (void)snprintf(source->name, sizeof source->name, "%s", input);
     else
-        (void)snprintf(out, size, "report %zu", index + 1);
-    return out;
-}
-
-/* Facts that differ between reports: whose driver, NCCL, interface, variable is not like the others'. */
-static void add_differences(const dtkb_doc *const *reports, size_t count, json_t *differences)
-{
-    const json_t *first = json_object_get(reports[0]->tree, "facts"), *fact;
-    size_t i;
-    json_array_foreach(first, i, fact)
-    {
-        const char *name = string(fact, "name");
-        bool differs = false;
-        json_t *values = json_array();
-        for (size_t r = 0; r < count; r++) {
-            char source[256];
-            const json_t *other = find_by(json_object_get(reports[r]->tree, "facts"), "name", name);
-            const json_t *value = other ? json_object_get(other, "value") : NULL;
-            differs = differs || !value || !json_equal(value, json_object_get(fact, "value"));
-            json_array_append_new(values, json_pack("{s:s, s:O}", "report", source_name(reports[r]->tree, r, source, sizeof source),
-                                                    "value", value ? value : json_null()));
-        }
-        bool telling = strstr(name, "version") || !strncmp(name, "env.", 4) || !strncmp(name, "net.nccl", 8) ||
-                       !strncmp(name, "host.clock", 10) || strstr(name, ".path") || strstr(name, ".status");
-        if (differs && telling)
-            json_array_append_new(differences, json_pack("{s:s, s:O}", "fact", name, "values", values));
-        json_decref(values);
-    }
-}
-
-static void join_report(json_t *into, const json_t *from)
-{
-    static const char *const plain[] = {"input", "evidence", "facts", "probes", "next"};
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        json_array_extend(json_object_get(into, plain[i]), json_object_get(from, plain[i]));
-    join_list(json_object_get(into, "causes"), json_object_get(from, "causes"), "id");
-    join_list(json_object_get(into, "symptoms"), json_object_get(from, "symptoms"), "id");
-    join_list(json_object_get(into, "fixes"), json_object_get(from, "fixes"), "pattern");
-    join_list(json_object_get(into, "similar"), json_object_get(from, "similar"), "id");
-    json_object_update_missing(json_object_get(into, "versions"), json_object_get(from, "versions"));
-    const char *verdict = string(from, "verdict"), *known = string(into, "verdict");
-    if (!strcmp(verdict, "fault") || !strcmp(known, "no-fault"))
-        json_object_set(into, "verdict", json_object_get(from, "verdict"));
-    if (json_is_null(json_object_get(into, "first_failing_rank")))
-        json_object_set(into, "first_failing_rank", json_object_get(from, "first_failing_rank"));
+        (void)snprintf(source->name, sizeof source->name, "report %zu", source->position + 1);
 }
 
 dtkb_status dtkb_merge(const dtkb_doc *const *reports, size_t count, dtkb_doc **out, char *error, size_t error_size)
 {
     struct err err = {0};
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(string(reports[i]->tree, "schema"), "dtkb.report/1") != 0) {
-            err_set(&err, DTKB_E_USAGE, "document %zu is a %s, not a report", i + 1, string(reports[i]->tree, "schema"));
-            return api_report(&err, error, error_size);
-        }
     if (!count) {
         err_set(&err, DTKB_E_USAGE, "no report to merge");
         return api_report(&err, error, error_size);
     }
-    json_t *merged = json_deep_copy(reports[0]->tree), *differences = json_array();
-    for (size_t i = 1; merged && i < count; i++)
-        join_report(merged, reports[i]->tree);
-    add_differences(reports, count, differences);
-    if (merged)
-        json_object_set(merged, "differences", differences);
-    json_decref(differences);
-    doc_new(merged, out, &err);
+    struct source *sources = calloc(count, sizeof *sources);
+    if (!sources) {
+        err_nomem(&err);
+        return api_report(&err, error, error_size);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const json_t *tree = reports[i]->tree;
+        if (strcmp(merge_string(tree, "schema"), "dtkb.report/1") != 0) {
+            err_set(&err, DTKB_E_USAGE, "document %zu is a %s, not a report", i + 1, merge_string(tree, "schema"));
+            free(sources);
+            return api_report(&err, error, error_size);
+        }
+        sources[i] = (struct source){.report = tree, .position = i};
+        name_source(&sources[i]);
+    }
+    qsort(sources, count, sizeof *sources, by_rank);
+    doc_new(join(sources, count), out, &err);
+    free(sources);
     return api_report(&err, error, error_size);
 }

@@ -156,6 +156,83 @@ static void write_trials(struct page *page, const json_t *list)
     buf_free(&line);
 }
 
+static void add_numbers(struct buf *line, const char *before, const json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        buf_addf(line, "%s%lld", i ? ", " : before, (long long)json_integer_value(json_array_get(list, i)));
+}
+
+static void write_joined(struct page *page, const json_t *joined)
+{
+    static const struct {
+        const char *key, *text;
+    } groups[] = {{"missing_ranks", "never arrived: rank "}, {"lost_ranks", "lost: rank "}, {"without_report", "gave no report: rank "}};
+    const json_t *pairs = json_object_get(joined, "bad_pairs");
+    struct buf line = {0};
+    if (!joined)
+        return;
+    page_heading(page, "Ranks");
+    buf_addf(&line, "%lld reports", get_integer(joined, "reports"));
+    if (get_integer(joined, "world_size"))
+        buf_addf(&line, " of a job of %lld ranks", get_integer(joined, "world_size"));
+    page_text(page, 4, "* ", STYLE_PLAIN, buf_text(&line));
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
+        buf_clear(&line);
+        add_numbers(&line, groups[i].text, json_object_get(joined, groups[i].key));
+        if (line.length)
+            page_text(page, 4, "* ", STYLE_BAD, buf_text(&line));
+    }
+    for (size_t i = 0; i < json_array_size(pairs); i++) {
+        const json_t *pair = json_array_get(pairs, i);
+        buf_clear(&line);
+        buf_addf(&line, "collectives fail between the pair %s (%s)", get_string(pair, "pair"), get_string(pair, "report"));
+        page_text(page, 4, "* ", STYLE_BAD, buf_text(&line));
+    }
+    buf_free(&line);
+}
+
+/* "535.54 on 7; 550.90 on rank 3 on node2": the majority by number, the others by name. */
+static void add_group(struct buf *line, const json_t *group, bool majority)
+{
+    enum { NAMED = 4 };
+    const json_t *reports = json_object_get(group, "reports"), *value = json_object_get(group, "value");
+    if (json_is_null(value))
+        buf_adds(line, "absent");
+    else
+        add_scalar(line, value);
+    if (majority) {
+        buf_addf(line, " on %zu", json_array_size(reports));
+        return;
+    }
+    for (size_t i = 0; i < json_array_size(reports) && i < NAMED; i++)
+        buf_addf(line, "%s%s", i ? ", " : " on ", json_string_value(json_array_get(reports, i)));
+    if (json_array_size(reports) > NAMED)
+        buf_addf(line, " and %zu more", json_array_size(reports) - NAMED);
+}
+
+static void write_differences(struct page *page, const json_t *list)
+{
+    size_t i, g;
+    const json_t *difference, *group;
+    struct buf line = {0};
+    if (!json_array_size(list))
+        return;
+    page_heading(page, "Not alike");
+    json_array_foreach(list, i, difference)
+    {
+        const json_t *groups = json_object_get(difference, "values");
+        buf_clear(&line);
+        buf_addf(&line, "%s: ", get_string(difference, "fact"));
+        json_array_foreach(groups, g, group)
+        {
+            buf_adds(&line, g ? "; " : "");
+            add_group(&line, group, g == 0 && json_array_size(json_object_get(group, "reports")) > 1);
+        }
+        page_text(page, 4, "* ", STYLE_WARN, buf_text(&line));
+    }
+    buf_free(&line);
+}
+
 static void write_probes(struct page *page, const json_t *list)
 {
     size_t i;
@@ -219,6 +296,8 @@ dtkb_status render_text_report(const json_t *report, const struct render_options
     write_similar(&page, json_object_get(report, "similar"));
     write_next(&page, json_object_get(report, "next"));
     write_trials(&page, json_object_get(report, "trials"));
+    write_joined(&page, json_object_get(report, "joined"));
+    write_differences(&page, json_object_get(report, "differences"));
     write_probes(&page, json_object_get(report, "probes"));
     write_explained(&page, causes);
     return out->failed ? DTKB_E_NOMEM : DTKB_OK;

@@ -148,3 +148,23 @@ named() {
         rm -f rank-*.json
     done
 }
+
+@test "merged reports say who is missing, and whose environment differs" {
+    "$DTKB" plugin list --json | jq -e '.plugins[] | select(.name == "env")' >/dev/null || skip "no env plugin"
+    job -np 4 sh -c "[ \$OMPI_COMM_WORLD_RANK != 2 ] || export NCCL_SOCKET_IFNAME=eth7; exec '$DTKB' probe mpi env --json -o rank-%r.json"
+    run "$DTKB" merge --json rank-3.json rank-0.json rank-2.json rank-1.json
+    [ "$(field '.joined | [.reports, .world_size, (.without_report | length), ([.ranks[].rank] | join(","))] | join(" ")')" = "4 4 0 0,1,2,3" ]
+    [ "$(field '[.differences[].fact] | join(" ")')" = env.var.NCCL_SOCKET_IFNAME ]
+    [ "$(field '.differences[0].values | map([.value, .count] | map(tostring) | join(":")) | join(" ")')" = "null:3 eth7:1" ]
+    [[ "$(field '.differences[0].values[1].reports[0]')" == "rank 2 on "* ]]
+    first=$output
+    run "$DTKB" merge --json rank-0.json rank-1.json rank-2.json rank-3.json
+    [ "$output" = "$first" ]
+    run "$DTKB" merge rank-0.json rank-2.json rank-3.json
+    [[ "$output" == *"3 reports of a job of 4 ranks"*"gave no report: rank 1"*"env.var.NCCL_SOCKET_IFNAME"*"eth7 on rank 2 on "* ]]
+    job -np 3 "${PROBE[@]}" --set mpi.arrive=1 : -np 1 sleep 15
+    run "$DTKB" merge --json rank-0.json rank-1.json rank-2.json
+    expect_status 1
+    [ "$(field '.joined.missing_ranks | tostring')" = "[3]" ]
+    [ "$(field '.probes | map(.status + " " + (.reports | length | tostring)) | join(",")')" = "fault 3" ]
+}
