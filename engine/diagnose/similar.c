@@ -8,7 +8,7 @@
 
 /* Enough words for FTS5 to tell issues apart; more only slows the search. */
 #define QUERY_MAX 2000
-#define VOTERS 10
+#define VOTERS 24
 
 static void add_kind(const struct findings *findings, enum evidence_kind kind, struct buf *out)
 {

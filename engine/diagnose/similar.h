@@ -14,7 +14,7 @@ struct label_vote {
 
 struct similar {
     struct kb_hits hits;                       /* best first */
-    struct label_vote symptoms[10], fixes[10]; /* heaviest first */
+    struct label_vote symptoms[24], fixes[24]; /* heaviest first */
     size_t symptom_count, fix_count;
     struct arena arena;
 };
