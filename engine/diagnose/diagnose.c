@@ -80,7 +80,7 @@ dtkb_status diagnose(struct kb *kb, const struct diagnose_input *input, json_t *
     if (status == DTKB_OK && input->findings) {
         const struct candidates *candidates = &judgement.candidates;
         bool sure = candidates->count && candidates->list[0].confidence >= CONFIDENCE_CONVINCING;
-        status = similar_find(kb, input->findings, sure ? candidates->list[0].cause->symptom : NULL, 24, &judgement.similar, err);
+        status = similar_find(kb, input->findings, sure ? candidates->list[0].cause->symptom : NULL, &judgement.similar, err);
     }
     if (status == DTKB_OK)
         status = write_report(kb, input, &judgement, report, err);

@@ -7,12 +7,16 @@
 #include "base/version.h"
 
 /* Enough words for FTS5 to tell issues apart; more only slows the search. */
-#define QUERY_MAX 2000
+#define QUERY_MAX 2000 /* bytes of each kind of lines */
 #define VOTERS 24
+/* A card is written to be recognised by, an issue of the study is one thread of long ago: a card's vote counts for more. */
+#define CARD_VOTE 3.0
+#define CARD_ALSO 0.3
 
 static void add_kind(const struct findings *findings, enum evidence_kind kind, struct buf *out)
 {
-    for (size_t i = 0; i < findings->evidence_count && out->length < QUERY_MAX; i++) {
+    size_t limit = kind == EV_TEXT ? 2 * QUERY_MAX : QUERY_MAX;
+    for (size_t i = 0; i < findings->evidence_count && out->length < limit; i++) {
         const struct evidence *evidence = &findings->evidence[i];
         if (evidence->kind != kind || evidence->role == ROLE_TEARDOWN || !evidence->text)
             continue;
@@ -22,15 +26,12 @@ static void add_kind(const struct findings *findings, enum evidence_kind kind, s
     }
 }
 
-/* The log's own words of what went wrong: exceptions first, then lines that signatures matched, then other error lines. A log that
- * complains of nothing (a hang, a slow run) is searched for by how it begins. */
-static void query_text(const struct findings *findings, struct buf *out)
+/* The log's own words of what went wrong: exceptions first, then lines that signatures matched, then other error lines. */
+static void error_text(const struct findings *findings, struct buf *out)
 {
     add_kind(findings, EV_EXCEPTION, out);
     add_kind(findings, EV_SIGNATURE, out);
     add_kind(findings, EV_ERROR_LINE, out);
-    if (!out->length)
-        add_kind(findings, EV_TEXT, out);
 }
 
 static int by_weight(const void *left, const void *right)
@@ -65,7 +66,7 @@ static void normalise(struct label_vote *votes, size_t count)
     qsort(votes, count, sizeof *votes, by_weight);
 }
 
-static dtkb_status count_votes(struct kb *kb, struct similar *similar, struct err *err)
+static dtkb_status count_issue_votes(struct kb *kb, struct similar *similar, struct err *err)
 {
     struct arena arena = {0};
     dtkb_status status = DTKB_OK;
@@ -82,27 +83,62 @@ static dtkb_status count_votes(struct kb *kb, struct similar *similar, struct er
             vote(similar->fixes, &similar->fix_count, &similar->arena, issue.fixes[f], share * share / (double)issue.fix_count);
     }
     arena_free(&arena);
-    normalise(similar->symptoms, similar->symptom_count);
-    normalise(similar->fixes, similar->fix_count);
     return status;
 }
 
-dtkb_status similar_find(struct kb *kb, const struct findings *findings, const char *symptom, size_t limit, struct similar *out,
-                         struct err *err)
+static void vote_card(struct similar *similar, const struct cause *cause, double weight)
 {
-    struct buf text = {.maximum = QUERY_MAX + 1024};
-    query_text(findings, &text);
+    vote(similar->symptoms, &similar->symptom_count, &similar->arena, cause->symptom, weight);
+    vote(similar->fixes, &similar->fix_count, &similar->arena, cause->fix, weight);
+    for (size_t i = 0; i < cause->also_symptom_count; i++)
+        vote(similar->symptoms, &similar->symptom_count, &similar->arena, cause->also_symptoms[i], weight * CARD_ALSO);
+    for (size_t i = 0; i < cause->also_fix_count; i++)
+        vote(similar->fixes, &similar->fix_count, &similar->arena, cause->also_fixes[i], weight * CARD_ALSO);
+}
+
+static dtkb_status count_card_votes(struct kb *kb, struct similar *similar, const char *text, struct err *err)
+{
+    struct kb_similar_cause cards[VOTERS];
+    size_t count;
+    dtkb_status status = kb_similar_causes(kb, text, VOTERS, cards, &count, err);
+    for (size_t i = 0; status == DTKB_OK && i < count; i++) {
+        const struct cause *cause;
+        double share = cards[0].score > 0 ? cards[i].score / cards[0].score : 0;
+        status = kb_cause(kb, cards[i].cause, &cause, err);
+        if (status == DTKB_OK)
+            vote_card(similar, cause, CARD_VOTE * share * share * share * share);
+    }
+    return status;
+}
+
+dtkb_status similar_find(struct kb *kb, const struct findings *findings, const char *symptom, struct similar *out, struct err *err)
+{
+    struct buf text = {.maximum = 2 * QUERY_MAX + 1024};
+    error_text(findings, &text);
+    bool complains = text.length > 0;
+    if (!complains) /* a hang, a slow run: searched for by how the log begins */
+        add_kind(findings, EV_TEXT, &text);
     dtkb_status status = DTKB_OK;
     if (text.length) {
-        struct kb_query query = {.text = buf_text(&text), .kind = "fault", .symptom = symptom, .limit = limit, .any_word = true};
+        struct kb_query query = {.text = buf_text(&text), .kind = "fault", .symptom = symptom, .limit = VOTERS, .any_word = true};
         status = kb_search(kb, &query, &out->hits, err);
         if (status == DTKB_E_NOT_FOUND) { /* no issue of that symptom: any will do */
             query.symptom = NULL;
             status = kb_search(kb, &query, &out->hits, err);
         }
+        if (status == DTKB_OK)
+            status = count_issue_votes(kb, out, err);
+    }
+    /* Where a cause convinces, the cards have spoken already. */
+    if (status == DTKB_OK && !symptom) {
+        if (complains)
+            add_kind(findings, EV_TEXT, &text);
+        status = count_card_votes(kb, out, buf_text(&text), err);
     }
     buf_free(&text);
-    return status == DTKB_OK ? count_votes(kb, out, err) : status;
+    normalise(out->symptoms, out->symptom_count);
+    normalise(out->fixes, out->fix_count);
+    return status;
 }
 
 void similar_free(struct similar *similar)

@@ -21,8 +21,7 @@ struct similar {
 
 /* Searches with the error lines of the findings (nothing found, nothing voted: counts of 0). `symptom` (may be NULL) is the symptom already
  * convincing: its issues are searched first. */
-dtkb_status similar_find(struct kb *kb, const struct findings *findings, const char *symptom, size_t limit, struct similar *out,
-                         struct err *err);
+dtkb_status similar_find(struct kb *kb, const struct findings *findings, const char *symptom, struct similar *out, struct err *err);
 void similar_free(struct similar *similar);
 
 /* The hits as the report shows them: id, url, title, symptom, fixes, score, versions against those detected. At most `limit`. */

@@ -67,6 +67,14 @@ dtkb_status kb_cause_by_id(struct kb *kb, const char *id, const struct cause **o
 /* The header of a cause (id, symptom, fix, generic; nothing else) without reading the body: for scoring many candidates. */
 dtkb_status kb_cause_brief(struct kb *kb, uint32_t index, const struct cause **out, struct err *err);
 
+/* Causes whose words (title, explanation, samples) are most like `text`, best first; at most `limit` into `out`. Scores compare within one
+ * call. */
+struct kb_similar_cause {
+    uint32_t cause;
+    double score;
+};
+dtkb_status kb_similar_causes(struct kb *kb, const char *text, size_t limit, struct kb_similar_cause *out, size_t *count, struct err *err);
+
 /* All signatures, causes' indices filled in; and the compiled set of them. Owned by the KB. */
 dtkb_status kb_signatures(struct kb *kb, const struct signature **out, size_t *count, struct err *err);
 dtkb_status kb_scan_db(struct kb *kb, const struct scan_db **out, struct err *err);

@@ -14,7 +14,7 @@ struct store {
     label_title_fn title;
     void *title_context;
     struct indexer *indexer;
-    sqlite3_stmt *insert_cause, *insert_signature, *insert_issue, *insert_search, *insert_fact, *insert_label, *count_prior;
+    sqlite3_stmt *insert_cause, *insert_signature, *insert_issue, *insert_search, *insert_card, *insert_fact, *insert_label, *count_prior;
     sqlite3_int64 causes, signatures, labels;
     sqlite3_int64 issues, faults, how_to;
 };
@@ -46,6 +46,7 @@ static bool prepare_all(struct store *store)
         {&store->insert_issue, "INSERT INTO issue VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
                                " ?19, ?20)"},
         {&store->insert_search, search},
+        {&store->insert_card, "INSERT INTO card (rowid, title, explanation, samples) VALUES (?1, ?2, ?3, ?4)"},
         {&store->count_prior, "INSERT INTO prior VALUES (?1, ?2, 1) ON CONFLICT DO UPDATE SET issues = issues + 1"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -104,7 +105,7 @@ void store_free(struct store *store)
     if (!store)
         return;
     sqlite3_stmt *all[] = {store->insert_cause, store->insert_signature, store->insert_issue, store->insert_search,
-                           store->insert_fact,  store->insert_label,     store->count_prior};
+                           store->insert_card,  store->insert_fact,      store->insert_label, store->count_prior};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         sqlite3_finalize(all[i]);
     indexer_free(store->indexer);
@@ -164,6 +165,22 @@ static dtkb_status add_signature(struct store *store, const struct signature *si
     return step(store, insert, err);
 }
 
+/* The card's words, for kb_similar_causes(). */
+static dtkb_status add_card(struct store *store, const struct pack_cause *source, sqlite3_int64 number, struct err *err)
+{
+    struct buf samples = {0};
+    for (size_t i = 0; i < source->signature_count; i++)
+        for (size_t j = 0; j < source->signatures[i].sample_count; j++)
+            buf_addf(&samples, "%s\n", source->signatures[i].samples[j]);
+    sqlite3_bind_int64(store->insert_card, 1, number);
+    text(store->insert_card, 2, source->cause.title);
+    text(store->insert_card, 3, source->cause.explanation);
+    text(store->insert_card, 4, buf_text(&samples));
+    dtkb_status status = samples.failed ? err_nomem(err) : step(store, store->insert_card, err);
+    buf_free(&samples);
+    return status;
+}
+
 static dtkb_status add_cause(struct store *store, const struct pack *pack, const struct pack_cause *source, struct err *err)
 {
     const struct cause *cause = &source->cause;
@@ -182,7 +199,7 @@ static dtkb_status add_cause(struct store *store, const struct pack *pack, const
         return err_set(err, DTKB_E_FORMAT, "%s:%d: a cause with the id %s exists already", pack->file, source->line, cause->id);
     for (size_t i = 0; i < source->signature_count && status == DTKB_OK; i++)
         status = add_signature(store, &source->signatures[i].signature, number, err);
-    return status;
+    return status == DTKB_OK ? add_card(store, source, number, err) : status;
 }
 
 static dtkb_status add_fact(struct store *store, const struct pack *pack, const struct fact_definition *fact, struct err *err)

@@ -20,4 +20,5 @@ const char store_schema[] =
     "CREATE TABLE term (word BLOB PRIMARY KEY, issues INTEGER NOT NULL, bound REAL NOT NULL, list BLOB NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE length (documents INTEGER NOT NULL, total INTEGER NOT NULL, lengths BLOB NOT NULL);"
     /* Phrases and single columns. The texts themselves lie in `issue`. */
-    "CREATE VIRTUAL TABLE search USING fts5 (title, summary, error, cause, fix, component, label, content='', tokenize='dtkb');";
+    "CREATE VIRTUAL TABLE search USING fts5 (title, summary, error, cause, fix, component, label, content='', tokenize='dtkb');"
+    "CREATE VIRTUAL TABLE card USING fts5 (title, explanation, samples, content='', tokenize='dtkb');";
