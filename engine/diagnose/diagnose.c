@@ -10,6 +10,8 @@
 #include <string.h>
 
 #define LABELS_SHOWN 5
+/* What a hint keeps of its vote: where nothing looks wrong, a guess of what might be is right about one time in ten. */
+#define HINT_SHARE 0.3
 
 static json_t *labels_json(struct kb *kb, const struct labels *labels, const char *key)
 {
@@ -38,38 +40,63 @@ struct judgement {
     struct similar similar;
 };
 
+/* A log that complains of nothing and never says that the job ended well may be of one that hangs, crawls or learns nothing: what its text
+ * is most like is told all the same, as a faint hint. */
+static bool wants_hints(const struct findings *findings, const char *verdict)
+{
+    return !strcmp(verdict, "no-fault") && findings && findings->training_log && !score_ended_well(findings);
+}
+
+static void fill_labels(struct kb *kb, const struct judgement *judgement, const struct candidates *shown, bool hints,
+                        struct labels *symptoms, struct labels *fixes)
+{
+    if (hints)
+        labels_silent_symptoms(kb, &judgement->similar, symptoms);
+    else
+        labels_symptoms(kb, shown, &judgement->similar, symptoms);
+    labels_fixes(kb, shown, &judgement->similar, symptoms->count ? symptoms->list[0].id : NULL, fixes);
+    for (size_t i = 0; hints && i < symptoms->count; i++)
+        symptoms->list[i].confidence *= HINT_SHARE;
+    for (size_t i = 0; hints && i < fixes->count; i++)
+        fixes->list[i].confidence *= HINT_SHARE;
+}
+
+static json_t *pack_report(const struct diagnose_input *input, const struct judgement *judgement, const struct candidates *shown,
+                           const char *verdict, json_t *symptoms, json_t *fixes, json_t *similar)
+{
+    const struct findings *findings = input->findings;
+    bool fault = strcmp(verdict, "no-fault") != 0;
+    int32_t rank = fault ? verdict_first_failing_rank(findings, shown) : RANK_UNKNOWN;
+    json_t *report = json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "dtkb.report/1", "input",
+                               tree_inputs(findings), "verdict", verdict, "first_failing_rank",
+                               rank == RANK_UNKNOWN ? json_null() : json_integer(rank), "symptoms", symptoms, "fixes", fixes, "causes",
+                               causes_json(shown, input), "evidence", tree_other_evidence(fault ? findings : NULL, 12), "similar", similar,
+                               "next", fault ? tree_next(shown, input->facts, findings) : json_array(), "versions", tree_versions(findings),
+                               "facts", tree_facts(input->facts), "probes", tree_probes(input->probes));
+    if (report && input->trials && input->trials->count)
+        json_object_set_new(report, "trials", tree_trials(input->trials, &judgement->candidates));
+    return report;
+}
+
 static dtkb_status write_report(struct kb *kb, const struct diagnose_input *input, struct judgement *judgement, json_t **out,
                                 struct err *err)
 {
-    const struct findings *findings = input->findings;
-    const char *verdict = verdict_decide(findings, &judgement->candidates, input->probes);
-    bool fault = strcmp(verdict, "no-fault") != 0;
+    const char *verdict = verdict_decide(input->findings, &judgement->candidates, input->probes);
+    bool fault = strcmp(verdict, "no-fault") != 0, hints = wants_hints(input->findings, verdict);
     struct candidates none = {0};
     const struct candidates *shown = fault ? &judgement->candidates : &none;
     struct labels symptoms = {0}, fixes = {0};
-    json_t *similar = json_array();
-    if (fault) {
-        labels_symptoms(kb, shown, &judgement->similar, &symptoms);
-        labels_fixes(kb, shown, &judgement->similar, symptoms.count ? symptoms.list[0].id : NULL, &fixes);
-        json_decref(similar);
-        dtkb_status status = similar_json(kb, &judgement->similar, findings, input->max_similar ? input->max_similar : 5, &similar, err);
+    json_t *similar = NULL;
+    if (fault || hints) {
+        fill_labels(kb, judgement, shown, hints, &symptoms, &fixes);
+        dtkb_status status =
+            similar_json(kb, &judgement->similar, input->findings, input->max_similar ? input->max_similar : 5, &similar, err);
         if (status != DTKB_OK)
             return status;
     }
-    int32_t rank = fault ? verdict_first_failing_rank(findings, shown) : RANK_UNKNOWN;
-    json_t *report =
-        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema", "dtkb.report/1", "input",
-                  tree_inputs(findings), "verdict", verdict, "first_failing_rank", rank == RANK_UNKNOWN ? json_null() : json_integer(rank),
-                  "symptoms", labels_json(kb, &symptoms, "id"), "fixes", labels_json(kb, &fixes, "pattern"), "causes",
-                  causes_json(shown, input), "evidence", tree_other_evidence(fault ? findings : NULL, 12), "similar", similar, "next",
-                  fault ? tree_next(shown, input->facts, findings) : json_array(), "versions", tree_versions(findings), "facts",
-                  tree_facts(input->facts), "probes", tree_probes(input->probes));
-    if (report && input->trials && input->trials->count)
-        json_object_set_new(report, "trials", tree_trials(input->trials, &judgement->candidates));
-    if (!report)
-        return err_set(err, DTKB_E_INTERNAL, "the report could not be put together");
-    *out = report;
-    return DTKB_OK;
+    *out = pack_report(input, judgement, shown, verdict, labels_json(kb, &symptoms, "id"), labels_json(kb, &fixes, "pattern"),
+                       similar ? similar : json_array());
+    return *out ? DTKB_OK : err_set(err, DTKB_E_INTERNAL, "the report could not be put together");
 }
 
 dtkb_status diagnose(struct kb *kb, const struct diagnose_input *input, json_t **report, struct err *err)

@@ -62,6 +62,29 @@ void labels_symptoms(struct kb *kb, const struct candidates *candidates, const s
     sort_labels(out, 0.99);
 }
 
+/* What the study calls unexpected performance, and time-outs that nobody reported yet: they come without an error line. */
+static const char *const silent_symptoms[] = {
+    "training-evaluation/hang",
+    "training-evaluation/low-efficiency",
+    "training-evaluation/non-convergence",
+    "training-evaluation/unexpected-intermediate-result",
+    "training-evaluation/unexpected-parallelization-device",
+    "training-evaluation/unexpected-performance-others",
+    "communication-setup/hang-timeout",
+    "data-model-preparation/hang-timeout",
+};
+
+void labels_silent_symptoms(struct kb *kb, const struct similar *similar, struct labels *out)
+{
+    for (size_t i = 0; i < sizeof silent_symptoms / sizeof *silent_symptoms; i++) {
+        raise_label(out, silent_symptoms[i], kb_symptom_prior(kb, silent_symptoms[i]));
+        for (size_t v = 0; v < similar->symptom_count; v++)
+            if (!strcmp(similar->symptoms[v].id, silent_symptoms[i]))
+                raise_label(out, silent_symptoms[i], similar->symptoms[v].weight * VOTE_ALONE);
+    }
+    sort_labels(out, 0.99);
+}
+
 void labels_fixes(struct kb *kb, const struct candidates *candidates, const struct similar *similar, const char *symptom,
                   struct labels *out)
 {

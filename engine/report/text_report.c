@@ -19,7 +19,10 @@ static void write_verdict(struct page *page, const json_t *report)
                                                    : STYLE_WARN,
               buf_text(&line));
     buf_clear(&line);
-    if (symptom)
+    if (symptom && !strcmp(verdict, "no-fault"))
+        buf_addf(&line, "If the job hangs, crawls or learns nothing all the same, its log is most like those with %s.",
+                 get_string(symptom, "id"));
+    else if (symptom)
         buf_addf(&line, "kind of trouble: %s (%.0f %%)", get_string(symptom, "id"), get_number(symptom, "confidence") * 100);
     if (json_is_integer(rank))
         buf_addf(&line, "%sbegan on rank %lld", line.length ? "; " : "", (long long)json_integer_value(rank));
