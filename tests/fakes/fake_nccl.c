@@ -186,7 +186,7 @@ static bool disturbed(struct ncclComm *comm)
         return true;
     }
     if (needs && comm->ranks > 1 && !has_setting(needs)) {
-        fake_warn(comm->device, "Error while attaching to shared memory segment /dev/shm/nccl-Fake (size 9637888)");
+        fake_warn(comm->device, "transport/p2p.cc:272 could not set up the channel to the peer");
         (void)fail(comm, ncclSystemError);
         return true;
     }

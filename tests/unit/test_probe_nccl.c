@@ -68,8 +68,8 @@ TEST(wrong_sum, .env = {LIBRARIES, "FAKE_GPU_COUNT=2", "FAKE_NCCL_WRONG=1:700000
      .reason = {"all-reduce of 4194304 bytes", "rank 1", "element 700000: got 293, wanted 292", "1 of 1048576"},
      .facts = {"nccl.allreduce.status=wrong-result", "nccl.init.status=ok"})
 TEST(system_error_without_a_setting, .env = {LIBRARIES, "FAKE_NCCL_NEEDS=NCCL_P2P_DISABLE=1"}, .status = PROBE_FAULT,
-     .reason = {"ncclSystemError", "Error while attaching to shared memory"}, .facts = {"nccl.allreduce.status=ncclSystemError"},
-     .evidence = "NCCL WARN Error while attaching")
+     .reason = {"ncclSystemError", "could not set up the channel"}, .facts = {"nccl.allreduce.status=ncclSystemError"},
+     .evidence = "NCCL WARN transport/p2p.cc:272 could not set up")
 TEST(the_setting_helps_as_a_trial, .env = {LIBRARIES, "FAKE_NCCL_NEEDS=NCCL_P2P_DISABLE=1"}, .params = {"trial=NCCL_P2P_DISABLE=1"},
      .status = PROBE_OK, .facts = {"nccl.allreduce.status=ok", "nccl.transport=SHM", "nccl.trial=NCCL_P2P_DISABLE=1"})
 TEST(a_trial_of_two_settings, .env = {LIBRARIES}, .params = {"trial=NCCL_P2P_DISABLE=1,NCCL_SHM_DISABLE=1"}, .status = PROBE_OK,
