@@ -24,12 +24,19 @@ static json_t *labels_json(struct kb *kb, const struct labels *labels, const cha
     return list;
 }
 
+/* A card that only names the kind of trouble adds nothing beside one that explains it. */
+static bool says_nothing_new(const struct candidates *candidates, size_t i)
+{
+    const struct candidate *best = &candidates->list[0];
+    return i > 0 && candidates->list[i].cause->generic && !best->cause->generic && best->confidence >= CONFIDENCE_CONVINCING;
+}
+
 static json_t *causes_json(const struct candidates *candidates, const struct diagnose_input *input)
 {
     json_t *list = json_array();
     size_t limit = input->max_causes ? input->max_causes : 5;
-    for (size_t i = 0; i < candidates->count && i < limit; i++)
-        if (candidates->list[i].confidence >= CONFIDENCE_SHOWN || candidates->list[i].disproven)
+    for (size_t i = 0; i < candidates->count && json_array_size(list) < limit; i++)
+        if (candidates->list[i].confidence >= CONFIDENCE_SHOWN && !says_nothing_new(candidates, i))
             json_array_append_new(list, tree_cause(&candidates->list[i], input->findings, input->explain_scores));
     return list;
 }
