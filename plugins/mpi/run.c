@@ -330,8 +330,10 @@ void run_fresh_job(struct run *run)
 static void report_collectives(struct run *run)
 {
     for (int c = 0; c < COLLECTIVES; c++) {
-        if (*run->status[c])
+        if (*run->status[c]) {
+            kit_wrong(run->kit, strcmp(run->status[c], "ok") != 0);
             kit_string(run->kit, run->status[c], "", "mpi.%s.status", collective_names[c]);
+        }
         for (int s = 0; s < SIZES; s++)
             if (run->seconds[c][s] > 0)
                 kit_f64(run->kit, run->seconds[c][s], "s", "MPI_Wtime", "mpi.%s.%zu.seconds", collective_names[c], step_sizes[s]);
@@ -346,9 +348,12 @@ void run_report(struct run *run)
     kit_u64(kit, run->ranks, "ranks", run->job.launcher, "mpi.world.size");
     if (run->job.launcher)
         kit_u64(kit, run->job.rank, "", run->job.launcher, "mpi.world.rank");
-    if (run->init_status)
+    if (run->init_status) {
+        kit_wrong(kit, !run->init_ok && trouble);
         kit_string(kit, run->trouble == TROUBLE_FAILED && !run->init_ok ? "failed" : run->init_status, "MPI_Init", "mpi.init.status");
+    }
     report_collectives(run);
+    kit_wrong(kit, trouble != TROUBLE_NONE);
     if (trouble == TROUBLE_MISSING)
         kit_string(kit, roll_ranks(run->roll), "roll call", "mpi.missing_ranks");
     else if (trouble == TROUBLE_SILENT || trouble == TROUBLE_STOPPED || trouble == TROUBLE_GONE)
