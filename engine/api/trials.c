@@ -163,17 +163,22 @@ static dtkb_status look_before(struct session *session, struct subject *subject)
     return run_once(session, subject->probe, NULL, &subject->before);
 }
 
-/* Is the variable set so already? Then the change is none. */
-static bool is_set_already(const char *change)
+/* What the job's environment says of the variable that a change sets, NULL when nothing. */
+static const char *own_value(const char *change)
 {
     char name[128];
     size_t length = strcspn(change, "=");
     if (length >= sizeof name || !change[length])
-        return false;
+        return NULL;
     memcpy(name, change, length);
     name[length] = '\0';
-    const char *value = getenv(name);
-    return value && !strcmp(value, change + length + 1);
+    return getenv(name);
+}
+
+static bool is_set_already(const char *change)
+{
+    const char *value = own_value(change);
+    return value && !strcmp(value, change + strcspn(change, "=") + 1);
 }
 
 /* The facts that a place holder needs, where no probe has told them yet. */
@@ -253,6 +258,7 @@ static dtkb_status try_change(struct session *session, const struct subject *sub
                             .named = arena_strdup(session->arena, trial->change),
                             .rules_out = arena_strdup(session->arena, trial->rules_out ? trial->rules_out : ""),
                             .change = arena_strdup(session->arena, change),
+                            .replaces = own_value(change) ? without_secrets(session, own_value(change)) : NULL,
                             .before = subject->before.status,
                             .before_reason = subject->before.reason,
                             .before_seconds = subject->before.seconds};

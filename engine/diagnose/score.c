@@ -203,12 +203,13 @@ static void judge_by_trials(struct candidate *candidate, const struct trial_runs
     candidate->terms[TERM_TRIAL] = candidate->proven ? SCORE_PROVEN : candidate->disproven ? -SCORE_DISPROVEN : 0.0;
 }
 
-/* Where a change works that no candidate names, the cards come up that name it before any other. */
+/* Where a change works that no candidate names, the cards come up that name it before any other. Not where it replaced a value of the job's
+ * own: then that value is what was wrong. */
 static dtkb_status gather_from_trials(struct kb *kb, const struct trial_runs *trials, struct candidates *out, struct err *err)
 {
     const struct trial_run *run = NULL;
     for (size_t i = 0; trials && i < trials->count; i++)
-        if (trials->runs[i].works)
+        if (trials->runs[i].works && !trials->runs[i].replaces)
             run = &trials->runs[i];
     for (size_t i = 0; run && i < out->count; i++) {
         const struct cause *cause;

@@ -194,12 +194,12 @@ json_t *tree_trials(const struct trial_runs *trials, const struct candidates *ca
     json_t *list = json_array();
     for (size_t i = 0; i < trials->count; i++) {
         const struct trial_run *run = &trials->runs[i];
-        json_array_append_new(list,
-                              json_pack("{s:s, s:s, s:o, s:o, s:i, s:b, s:o, s:o}", "probe", run->probe, "change", run->change, "before",
-                                        outcome_json(run->before, run->before_reason, run->before_seconds), "after",
-                                        outcome_json(run->after, run->after_reason, run->after_seconds), "confirmed", (int)run->confirmed,
-                                        "works", run->works, "proves", causes_judged(trials, run, candidates, TRIAL_PROVES), "rules_out",
-                                        causes_judged(trials, run, candidates, TRIAL_DISPROVES)));
+        json_array_append_new(
+            list, json_pack("{s:s, s:s, s:s*, s:o, s:o, s:i, s:b, s:o, s:o}", "probe", run->probe, "change", run->change, "replaces",
+                            run->replaces, "before", outcome_json(run->before, run->before_reason, run->before_seconds), "after",
+                            outcome_json(run->after, run->after_reason, run->after_seconds), "confirmed", (int)run->confirmed, "works",
+                            run->works, "proves", causes_judged(trials, run, candidates, TRIAL_PROVES), "rules_out",
+                            causes_judged(trials, run, candidates, TRIAL_DISPROVES)));
     }
     return list;
 }

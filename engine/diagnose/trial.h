@@ -11,6 +11,7 @@
 struct trial_run {
     const char *probe, *change; /* what was run, and with which NAME=VALUE */
     const char *named;          /* the change as the card has it, place holder and all */
+    const char *replaces;       /* the job's own value of that variable, NULL where it had none */
     const char *rules_out;      /* ids of causes that cannot be where it works, separated by blanks; "" for none */
     enum probe_status before, after;
     const char *before_reason, *after_reason;

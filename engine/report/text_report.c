@@ -147,7 +147,10 @@ static void write_trials(struct page *page, const json_t *list)
     {
         bool works = get_flag(trial, "works");
         buf_clear(&line);
-        buf_addf(&line, "%s with %s: %s", get_string(trial, "probe"), get_string(trial, "change"), works ? "works" : "does not help");
+        buf_addf(&line, "%s with %s", get_string(trial, "probe"), get_string(trial, "change"));
+        if (json_object_get(trial, "replaces"))
+            buf_addf(&line, " instead of '%s'", get_string(trial, "replaces"));
+        buf_adds(&line, works ? ": works" : ": does not help");
         if (works)
             buf_addf(&line, ", each of %lld times", get_integer(trial, "confirmed") + 1);
         add_ids(&line, "; proves ", json_object_get(trial, "proves"));

@@ -156,7 +156,7 @@ static bool says_something(const char *line, size_t length)
     size_t letters = 0;
     for (size_t i = 0; i < length; i++)
         letters += (line[i] | 0x20) >= 'a' && (line[i] | 0x20) <= 'z';
-    return letters > 12 && strncmp(line, "***", 3) != 0;
+    return letters > 12 && strncmp(line, "***", 3) != 0 && !memmem(line, length, "ORTE_ERROR_LOG", 14);
 }
 
 const char *worker_complaint(struct worker *worker, char *out, size_t size)

@@ -168,3 +168,10 @@ named() {
     [ "$(field '.joined.missing_ranks | tostring')" = "[3]" ]
     [ "$(field '.probes | map(.status + " " + (.reports | length | tostring)) | join(",")')" = "fault 3" ]
 }
+
+@test "a setting that breaks MPI is found by trial, and what was there instead is told" {
+    OMPI_MCA_btl=self OMPI_MCA_pml=ob1 job -np 2 -x OMPI_MCA_btl -x OMPI_MCA_pml "${PROBE[@]}" --try
+    [[ "$(reason 0)" == "fault: "*"MPI_Init failed"* ]]
+    [ "$(jq '[.trials[] | select(.works)] | length' rank-0.json)" = 1 ]
+    jq -e '.trials[-1] | .works and .confirmed == 2 and .replaces == "self" and (.change | startswith("OMPI_MCA_btl="))' rank-0.json
+}

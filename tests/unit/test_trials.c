@@ -238,6 +238,20 @@ static void set_already_is_no_change(void **state)
     json_decref(report);
 }
 
+static void a_wrong_setting_of_the_job_is_no_proof_of_a_cause(void **state)
+{
+    (void)state;
+    const dtkb_diagnose_options options = with_trials();
+    setenv("NCCL_NVLS_ENABLE", "7", 1);
+    json_t *report = probe("try-mute", &options);
+    unsetenv("NCCL_NVLS_ENABLE");
+    const json_t *entry = trial(report, "NCCL_NVLS_ENABLE=0");
+    assert_true(json_is_true(json_object_get(entry, "works")));
+    assert_string_equal(text(entry, "replaces"), "7");
+    assert_string_equal(verified(report, "t-nvls"), "absent");
+    json_decref(report);
+}
+
 /* ---- place holders ---- */
 
 static void add(struct fact_set *facts, const char *name, enum fact_type type, const char *string, uint64_t number)
@@ -298,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_probe_without_trials_is_left_alone),
         cmocka_unit_test(bounded_in_time),
         cmocka_unit_test(set_already_is_no_change),
+        cmocka_unit_test(a_wrong_setting_of_the_job_is_no_proof_of_a_cause),
         cmocka_unit_test(place_holders),
     };
     return cmocka_run_group_tests(tests, open_engine, close_engine);
