@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scan/anchor.h"
+#include "scan/clones.h"
 
 #define HITS_MAX 16384 /* per block: more lines than this only a hostile log has */
 #define REACH (LINE_MAX_BYTES / 2)
@@ -77,11 +78,8 @@ void block_close(struct block *block)
     *block = (struct block){0};
 }
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-__attribute__((target_clones("avx2", "default")))
-#endif
-uint64_t
-count_newlines(const char *text, size_t length)
+SCAN_CLONES
+uint64_t count_newlines(const char *text, size_t length)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < length;) { /* sums of at most 255 stay in bytes, which vectorises best */

@@ -3,7 +3,9 @@
 #include <endian.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "scan/clones.h"
 #include "scan/literal.h"
 
 #define LONG_WINDOW 8
@@ -24,21 +26,29 @@ struct filter {
     bool has_short, has_tiny;
     uint64_t *windows; /* open addressing; a short window has its upper three bytes zero; 0 is free (a folded byte never is 0) */
     size_t mask;
+    uint32_t *first; /* by slot: a literal with that window, index + 1 */
+    struct candidate *literals;
 };
 
-static inline uint64_t load(const char *at)
+struct candidate {
+    const char *text;
+    uint32_t next; /* another one with the same window, index + 1; 0: none */
+    uint8_t length, window;
+};
+
+static inline __attribute__((always_inline)) uint64_t load(const char *at)
 {
     uint64_t word;
     memcpy(&word, at, sizeof word);
     return le64toh(word) | FOLD;
 }
 
-static inline uint64_t hash_long(uint64_t word) /* of its first six bytes */
+static inline __attribute__((always_inline)) uint64_t hash_long(uint64_t word) /* of its first six bytes */
 {
     return ((word << 16) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - LONG_BITS);
 }
 
-static inline uint64_t hash_short(uint64_t word) /* of its first three bytes */
+static inline __attribute__((always_inline)) uint64_t hash_short(uint64_t word) /* of its first three bytes */
 {
     return ((word << 40) * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SHORT_BITS);
 }
@@ -53,7 +63,7 @@ static inline void set_bit(uint64_t *bits, uint64_t index)
     bits[index / 64] |= UINT64_C(1) << (index % 64);
 }
 
-static inline bool has_bit(const uint64_t *bits, uint64_t index)
+static inline __attribute__((always_inline)) bool has_bit(const uint64_t *bits, uint64_t index)
 {
     return bits[index / 64] >> (index % 64) & 1;
 }
@@ -66,7 +76,7 @@ static size_t window_slot(const struct filter *filter, uint64_t window)
     return slot;
 }
 
-static void add_tiny(struct filter *filter, const char *literal)
+static uint64_t add_tiny(struct filter *filter, const char *literal)
 {
     char text[LONG_WINDOW + STEP] = {0};
     memcpy(text, literal, LITERAL_SHORTEST);
@@ -77,19 +87,18 @@ static void add_tiny(struct filter *filter, const char *literal)
         set_bit(filter->short_grams, hash_short(load(text + 2)));
     }
     uint64_t window = (load(text) & TINY_MASK) | TINY_MARK;
-    filter->windows[window_slot(filter, window)] = window;
     set_bit(filter->starts, hash_start(load(text)));
     filter->has_short = filter->has_tiny = true;
+    return window;
 }
 
-static void add_window(struct filter *filter, const char *literal, size_t at)
+/* Makes the literal known to the bitmaps; returns its window. */
+static uint64_t add_window(struct filter *filter, const char *literal, size_t at)
 {
     size_t length = strlen(literal);
     char text[LONG_WINDOW + 2 * STEP] = {0};
-    if (length < SHORT_WINDOW) {
-        add_tiny(filter, literal);
-        return;
-    }
+    if (length < SHORT_WINDOW)
+        return add_tiny(filter, literal);
     bool is_short = length < LONG_WINDOW;
     size_t width = is_short ? SHORT_WINDOW : LONG_WINDOW;
     memcpy(text, literal + at, width);
@@ -101,9 +110,8 @@ static void add_window(struct filter *filter, const char *literal, size_t at)
             set_bit(filter->long_grams, hash_long(word));
     }
     set_bit(filter->starts, hash_start(load(text)));
-    uint64_t window = is_short ? load(text) & SHORT_MASK : load(text);
-    filter->windows[window_slot(filter, window)] = window;
     filter->has_short = filter->has_short || is_short;
+    return is_short ? load(text) & SHORT_MASK : load(text);
 }
 
 struct filter *filter_new(const char *const *literals, const uint8_t *windows, size_t count)
@@ -112,31 +120,55 @@ struct filter *filter_new(const char *const *literals, const uint8_t *windows, s
     size_t slots = 256;
     while (slots < count * 4)
         slots *= 2;
-    if (!filter || !(filter->windows = calloc(slots, sizeof *filter->windows))) {
-        free(filter);
+    if (!filter)
+        return NULL;
+    filter->windows = calloc(slots, sizeof *filter->windows);
+    filter->first = calloc(slots, sizeof *filter->first);
+    filter->literals = calloc(count + 1, sizeof *filter->literals);
+    if (!filter->windows || !filter->first || !filter->literals) {
+        filter_free(filter);
         return NULL;
     }
     filter->mask = slots - 1;
-    for (size_t i = 0; i < count; i++)
-        add_window(filter, literals[i], windows[i]);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t window = add_window(filter, literals[i], windows[i]);
+        size_t slot = window_slot(filter, window);
+        filter->windows[slot] = window;
+        filter->literals[i] = (struct candidate){literals[i], filter->first[slot], (uint8_t)strlen(literals[i]), windows[i]};
+        filter->first[slot] = (uint32_t)i + 1;
+    }
     return filter;
 }
 
 void filter_free(struct filter *filter)
 {
-    if (filter)
-        free(filter->windows);
+    if (!filter)
+        return;
+    free(filter->windows);
+    free(filter->first);
+    free(filter->literals);
     free(filter);
 }
 
-/* Does a window begin at `at`? */
+/* Is one of the literals with this window there? */
+static bool has_literal(const struct filter *filter, uint64_t window, const char *at)
+{
+    for (uint32_t i = filter->first[window_slot(filter, window)]; i; i = filter->literals[i - 1].next) {
+        const struct candidate *literal = &filter->literals[i - 1];
+        if (!strncasecmp(at - literal->window, literal->text, literal->length))
+            return true;
+    }
+    return false;
+}
+
+/* Does a window begin at `at`, and is its literal there? */
 static bool is_window(const struct filter *filter, const char *at)
 {
     uint64_t word = load(at);
     if (!has_bit(filter->starts, hash_start(word)))
         return false;
-    return filter->windows[window_slot(filter, word)] || (filter->has_short && filter->windows[window_slot(filter, word & SHORT_MASK)]) ||
-           (filter->has_tiny && filter->windows[window_slot(filter, (word & TINY_MASK) | TINY_MARK)]);
+    return has_literal(filter, word, at) || (filter->has_short && has_literal(filter, word & SHORT_MASK, at)) ||
+           (filter->has_tiny && has_literal(filter, (word & TINY_MASK) | TINY_MARK, at));
 }
 
 /* A gram at `at` is known: the window that holds it begins there or one or two bytes before. */
@@ -148,7 +180,7 @@ static __attribute__((noinline)) const char *confirm(const struct filter *filter
     return NULL;
 }
 
-static inline const char *find(const struct filter *filter, const char *from, const char *to, bool has_short)
+static inline __attribute__((always_inline)) const char *find(const struct filter *filter, const char *from, const char *to, bool has_short)
 {
     /* The last sampled position may lie behind `to`: its window may begin before. */
     for (const char *at = from; at < to + (STEP - 1); at += STEP) {
@@ -165,6 +197,7 @@ static inline const char *find(const struct filter *filter, const char *from, co
     return to;
 }
 
+SCAN_CLONES
 const char *filter_find(const struct filter *filter, const char *from, const char *to)
 {
     return filter->has_short ? find(filter, from, to, true) : find(filter, from, to, false);

@@ -14,17 +14,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FILTER_PAD 16 /* readable bytes that must precede and follow what is searched */
+#include "scan/literal.h"
+
+#define FILTER_PAD LITERAL_MAX /* readable bytes that must precede and follow what is searched */
 
 struct filter;
 
 /* `windows`: where in each literal its window lies (literal_rarest_run of literal_window bytes). */
+/* The texts are borrowed. */
 struct filter *filter_new(const char *const *literals, const uint8_t *windows,
                           size_t count); /* each at least LITERAL_SHORTEST long; NULL: out of memory */
 void filter_free(struct filter *filter);
 
-/* First position >= `from` and < `to` where a window begins; `to` if there is none. FILTER_PAD bytes before `from` and behind `to` are read
- * (their content only matters for windows that begin before `to`). */
+/* First position >= `from` and < `to` where the window of a literal begins that is there; `to` if there is none. FILTER_PAD bytes before
+ * `from` and behind `to` are read (their content only matters for windows that begin before `to`). */
 const char *filter_find(const struct filter *filter, const char *from, const char *to);
 
 #endif

@@ -17,7 +17,8 @@ static const char common[] =
     "initialized initializing process group distributed \nworker workers process processes node nodes server \ntorch tensor tensors "
     "tensorboard wandb logging \nprecision float16 bfloat16 \nresults result finished \nimport from file line in module "
     "python/lib/python3 site-packages/ \nsize shape time step steps loss model models number \nconfig configuration use_ "
-    "using \n";
+    "using \nwith over same each only during until working used also more less between after when every than then time all from done "
+    "finished completed lower higher different called before without \n";
 
 /* 0: not in common text; 1: a part of six bytes is (the filter looks at that many); 7: all of it. */
 static unsigned commonness(const char *text, size_t length)
