@@ -124,24 +124,34 @@ void transcript_read(const char *text, struct nccl_choices *out)
             add_word(out->transports, sizeof out->transports, kind == 2 ? "NET" : transport_kinds[kind]);
 }
 
-const char *transcript_finish(const struct kit *kit, struct transcript *transcript, size_t *length)
+/* The text so far, NUL-terminated; NULL when there is none. */
+static char *read_all(const struct kit *kit, int fd, size_t *length)
 {
     struct stat info;
-    *length = 0;
-    if (transcript->fd < 0 || fstat(transcript->fd, &info) != 0 || info.st_size <= 0)
+    if (fstat(fd, &info) != 0 || info.st_size <= 0)
         return NULL;
     size_t size = (size_t)info.st_size < TRANSCRIPT_MAX ? (size_t)info.st_size : TRANSCRIPT_MAX;
     char *text = kit_memory(kit, size + 1);
-    ssize_t n = text ? pread(transcript->fd, text, size, 0) : -1;
-    (void)close(transcript->fd); /* NCCL has opened it for itself */
-    transcript->fd = -1;
+    ssize_t n = text ? pread(fd, text, size, 0) : -1;
     if (n <= 0)
         return NULL;
     for (ssize_t i = 0; i < n; i++) /* a NUL would hide what follows */
         text[i] = text[i] ? text[i] : ' ';
     *length = (size_t)n;
+    return text;
+}
+
+const char *transcript_finish(const struct kit *kit, struct transcript *transcript, size_t *length)
+{
+    *length = 0;
+    if (transcript->fd < 0)
+        return NULL;
+    const char *text = read_all(kit, transcript->fd, length);
+    (void)close(transcript->fd); /* NCCL has opened it for itself */
+    transcript->fd = -1;
     /* Errors stand at the end. */
     size_t shown = *length < EVIDENCE_MAX ? *length : EVIDENCE_MAX;
-    kit->host->evidence(kit->call, "NCCL", text + *length - shown, shown);
+    if (text)
+        kit->host->evidence(kit->call, "NCCL", text + *length - shown, shown);
     return text;
 }

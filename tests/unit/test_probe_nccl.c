@@ -93,6 +93,17 @@ TEST(local_scope_ignores_the_launcher, .env = {LIBRARIES, "RANK=0", "WORLD_SIZE=
 TEST(more_ranks_than_gpus, .env = {LIBRARIES, "RANK=2", "LOCAL_RANK=2", "WORLD_SIZE=4", "MASTER_ADDR=127.0.0.1"}, .status = PROBE_FAULT,
      .reason = {"rank 2", "shows 2 GPUs"})
 
+#ifdef REAL_NCCL /* NCCL itself, as far as it goes without a GPU */
+TEST(the_real_library_without_a_driver, .env = {"LD_LIBRARY_PATH="}, .params = {"libnccl=" REAL_NCCL, "libcuda=/nonexistent"},
+     .status = PROBE_UNAVAILABLE, .reason = {"NCCL 2.", "/libnccl.so.2", "no libcuda.so.1"}, .facts = {"nccl.library.version~2."})
+TEST(the_real_library_on_a_fake_driver, .env = {"LD_LIBRARY_PATH=" FAKES "/driver", "NCCL_SOCKET_IFNAME=lo"},
+     .params = {"libnccl=" REAL_NCCL}, .status = PROBE_FAULT, .reason = {"communicator of 2 ranks: nccl", "NCCL says: Cuda failure"},
+     .facts = {"nccl.interface=lo", "nccl.address=127.0.0.1", "nccl.warning~Cuda failure"}, .evidence = "NCCL INFO Bootstrap")
+TEST(the_real_library_names_a_bad_interface, .env = {"LD_LIBRARY_PATH=" FAKES "/driver", "NCCL_SOCKET_IFNAME=dtkbnone0"},
+     .params = {"libnccl=" REAL_NCCL}, .status = PROBE_FAULT, .reason = {"ncclGetUniqueId: nccl"},
+     .facts = {"nccl.warning~socket interface"})
+#endif
+
 static void the_pair_costs_six_collectives_at_most(void **state)
 {
     (void)state;
@@ -288,6 +299,11 @@ int main(void)
         cmocka_unit_test(a_job_without_a_master),
         cmocka_unit_test(local_scope_ignores_the_launcher),
         cmocka_unit_test(more_ranks_than_gpus),
+#ifdef REAL_NCCL
+        cmocka_unit_test(the_real_library_without_a_driver),
+        cmocka_unit_test(the_real_library_on_a_fake_driver),
+        cmocka_unit_test(the_real_library_names_a_bad_interface),
+#endif
         cmocka_unit_test(four_ranks_meet_and_verify),
         cmocka_unit_test(a_missing_rank_is_named_by_all),
         cmocka_unit_test(a_missing_rank_0_is_named),
