@@ -326,7 +326,6 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
     terms[TERM_SIGNATURES] = p > 0 ? log(p / (1.0 - p)) : SCORE_FACTS_ALONE;
     terms[TERM_SUPPORT] = SCORE_SUPPORT * (candidate->support < 3 ? candidate->support : 3);
     terms[TERM_AGAINST] = -SCORE_AGAINST * candidate->against;
-    terms[TERM_GENERIC] = candidate->cause->generic ? -SCORE_GENERIC : 0.0;
     if (!candidate->initiating)
         terms[TERM_CASCADE] = elsewhere ? -SCORE_CASCADE_BESIDE : -SCORE_CASCADE_ALONE;
     terms[TERM_PRIOR] = prior_term(kb, candidate->cause->symptom);
@@ -341,6 +340,22 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
         terms[TERM_ALIVE] = -SCORE_ALIVE;
     if (!findings->training_log && !candidate->proof)
         terms[TERM_FOREIGN] = -SCORE_FOREIGN;
+}
+
+/* Does a card that explains speak with more than a hint, or with a fact of the machine? */
+static bool explains(const struct candidate *candidate)
+{
+    return !candidate->cause->generic && (1.0 - candidate->miss >= 0.45 || candidate->confirmed_by || candidate->proven);
+}
+
+static void fill_generic_terms(struct candidates *candidates)
+{
+    bool explained = false;
+    for (size_t i = 0; i < candidates->count; i++)
+        explained = explained || explains(&candidates->list[i]);
+    for (size_t i = 0; i < candidates->count; i++)
+        if (candidates->list[i].cause->generic)
+            candidates->list[i].terms[TERM_GENERIC] = explained ? -SCORE_GENERIC : -SCORE_GENERIC_ALONE;
 }
 
 static int by_first(const void *left, const void *right)
@@ -417,6 +432,7 @@ dtkb_status score_all(struct kb *kb, const struct score_input *input, struct can
     }
     if (status != DTKB_OK)
         return status;
+    fill_generic_terms(out);
     fill_order_terms(out);
     sum_up(out);
     return DTKB_OK;

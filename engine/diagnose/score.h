@@ -8,7 +8,8 @@
  *                 strong 0.80, proof 0.95 (what kb/README.md promises of each strength)
  *   support       + SCORE_SUPPORT for each distinct `support` signature, at most three
  *   against       - SCORE_AGAINST for each distinct `against` signature
- *   generic       - SCORE_GENERIC: a card that only names the kind of trouble gives way to one that explains it
+ *   generic       - SCORE_GENERIC: a card that only names the kind of trouble gives way to one that explains it;
+ *                 - SCORE_GENERIC_ALONE where nothing explains more than by a weak sign
  *   cascade       - SCORE_CASCADE_BESIDE when only cascade evidence speaks for it and something initiating was seen elsewhere,
  *                 - SCORE_CASCADE_ALONE otherwise: what follows from another rank's trouble is not the root
  *   order         + SCORE_FIRST for the candidate whose initiating evidence is the earliest, - SCORE_LATER for each step behind (at most
@@ -35,6 +36,7 @@
 #define SCORE_SUPPORT 0.35
 #define SCORE_AGAINST 1.5
 #define SCORE_GENERIC 1.2
+#define SCORE_GENERIC_ALONE 0.5
 #define SCORE_CASCADE_BESIDE 2.0
 #define SCORE_CASCADE_ALONE 0.5
 #define SCORE_FIRST 0.5

@@ -7,6 +7,8 @@
 #include "diagnose/condition.h"
 
 #define EVIDENCE_SHOWN 6
+#define NEXT_SHOWN 8
+#define SUSPECTS 6 /* candidates whose facts are asked for */
 
 static const char *role_name(enum sig_role role)
 {
@@ -229,7 +231,7 @@ static void ask_for_fact(void *context, const char *fact)
     char what[256], why[512];
     (void)snprintf(what, sizeof what, "look at the fact %s", fact);
     (void)snprintf(why, sizeof why, "it would %s: %s", step->effect, step->cause->title);
-    if (json_array_size(step->list) < 4)
+    if (json_array_size(step->list) < NEXT_SHOWN)
         json_array_append_new(step->list,
                               json_pack("{s:s, s:s, s:s, s:s}", "fact", fact, "cause", step->cause->id, "text", what, "why", why));
 }
@@ -248,7 +250,7 @@ json_t *tree_next(const struct candidates *candidates, const struct fact_set *fa
     json_t *list = json_array();
     if (!facts)
         facts = &none;
-    for (size_t i = 0; i < candidates->count && i < 2; i++) {
+    for (size_t i = 0; i < candidates->count && i < SUSPECTS; i++) {
         const struct cause *cause = candidates->list[i].cause;
         struct next_step step = {.list = list, .cause = cause, .effect = "confirm"};
         if (cause->confirm)
