@@ -32,12 +32,13 @@ bool is_progress(const char *line)
 bool is_training(const char *line)
 {
     static const char *const words[] = {
-        "torch",      "nccl",      "horovod",   "deepspeed",  "tensorflow", "megatron",  "world_size", "world size", "rank",
-        "mpirun",     "mpiexec",   "cuda",      "gpu",        "keras",      "epoch",     "c10d",       "gloo",       "open mpi",
-        "all_reduce", "allreduce", "ddp",       "fsdp",       "pytorch",    "mxnet",     "paddle",     "jax",        "checkpoint",
-        "slots",      "orte",      "prte",      "rendezvous", "dataloader", "optimizer", "ray::",      "ray.",       "raylet",
-        "slurm",      "srun",      "nvrm",      "nvidia",     "mlx5",       "ucx",       "pmix",       "ibv_",       "libfabric",
-        "hccl",       "rccl",      "lightning", "accelerate", "train.py",   "train_",    "trainer",    "training",   "process group"};
+        "torch",      "nccl",       "horovod",     "deepspeed",  "tensorflow", "megatron",  "world_size", "world size", "rank",
+        "mpirun",     "mpiexec",    "cuda",        "gpu",        "keras",      "epoch",     "c10d",       "gloo",       "open mpi",
+        "all_reduce", "allreduce",  "ddp",         "fsdp",       "pytorch",    "mxnet",     "paddle",     "jax",        "checkpoint",
+        "slots",      "orte",       "prte",        "rendezvous", "dataloader", "optimizer", "ray::",      "ray.",       "raylet",
+        "slurm",      "srun",       "nvrm",        "nvidia",     "mlx5",       "ucx",       "pmix",       "ibv_",       "libfabric",
+        "hccl",       "rccl",       "lightning",   "accelerate", "train.py",   "train_",    "trainer",    "training",   "process group",
+        "init_proc",  "all_gather", "num_workers", "batch size", "batch_size", "busbw",     "multi-node", "multi node"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         const char *p = strcasestr(line, words[i]);
         if (p && (p == line || !isalpha((unsigned char)p[-1])))
