@@ -31,12 +31,13 @@ static bool says_nothing_new(const struct candidates *candidates, size_t i)
     return i > 0 && candidates->list[i].cause->generic && !best->cause->generic && best->confidence >= CONFIDENCE_CONVINCING;
 }
 
+/* What a trial refuted stays in sight: it is what somebody suspected. */
 static json_t *causes_json(const struct candidates *candidates, const struct diagnose_input *input)
 {
     json_t *list = json_array();
     size_t limit = input->max_causes ? input->max_causes : 5;
     for (size_t i = 0; i < candidates->count && json_array_size(list) < limit; i++)
-        if (candidates->list[i].confidence >= CONFIDENCE_SHOWN && !says_nothing_new(candidates, i))
+        if ((candidates->list[i].confidence >= CONFIDENCE_SHOWN && !says_nothing_new(candidates, i)) || candidates->list[i].disproven)
             json_array_append_new(list, tree_cause(&candidates->list[i], input->findings, input->explain_scores));
     return list;
 }
