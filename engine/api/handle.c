@@ -33,6 +33,8 @@ dtkb_status dtkb_open(dtkb **out, const dtkb_open_options *options, char *error,
     if (!engine || places_find(options, &places) != DTKB_OK) {
         err_nomem(&err);
     } else if (kb_open(places.kb, (const char *const *)places.packs, places.pack_count, &engine->kb, &err) == DTKB_OK) {
+        if (places.installed)
+            kb_trust_compiled(engine->kb);
         engine->log = options->log;
         engine->log_context = options->log_context;
         *out = engine;

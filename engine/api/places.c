@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *environment(const char *name)
@@ -40,15 +41,21 @@ static char *kb_beside_library(void)
     return path;
 }
 
-static char *find_kb(const char *option)
+static bool same_file(const char *left, const char *right)
 {
-    if (option)
-        return strdup(option);
-    const char *named = environment("DTKB_KB");
+    struct stat l, r;
+    return left && right && stat(left, &l) == 0 && stat(right, &r) == 0 && l.st_dev == r.st_dev && l.st_ino == r.st_ino;
+}
+
+static bool find_kb(const char *option, struct places *out)
+{
+    const char *named = option ? option : environment("DTKB_KB");
+    char *beside = kb_beside_library(), *installed = beside ? beside : strdup(DTKB_DATADIR "/dtkb/kb.db");
+    out->kb = named ? strdup(named) : installed;
+    out->installed = !named || same_file(named, installed);
     if (named)
-        return strdup(named);
-    char *beside = kb_beside_library();
-    return beside ? beside : strdup(DTKB_DATADIR "/dtkb/kb.db");
+        free(installed);
+    return out->kb != NULL;
 }
 
 static bool add_pack(struct places *places, const char *path)
@@ -114,8 +121,8 @@ static bool add_path(struct places *places, const char *path)
 
 dtkb_status places_find(const dtkb_open_options *options, struct places *out)
 {
-    struct places places = {.kb = find_kb(options->kb)};
-    bool ok = places.kb != NULL;
+    struct places places = {0};
+    bool ok = find_kb(options->kb, &places);
     if (ok && !options->no_default_packs) {
         const char *path = environment("DTKB_PACK_PATH");
         ok = add_folder(&places, DTKB_DATADIR "/dtkb/packs") && add_user_folder(&places) && (!path || add_path(&places, path));

@@ -15,6 +15,8 @@ void kb_scan_close(struct kb *kb)
 /* True when the stored set could be used. */
 static bool load_stored(struct kb *kb)
 {
+    if (!kb->trusted)
+        return false;
     struct layer *base = &kb->layers[0];
     sqlite3_stmt *statement = NULL;
     dtkb_status status = layer_prepare(base, "SELECT bytes FROM scan_set", &statement, NULL);
@@ -26,6 +28,11 @@ static bool load_stored(struct kb *kb)
     }
     sqlite3_finalize(statement);
     return kb->scan_db != NULL;
+}
+
+void kb_trust_compiled(struct kb *kb)
+{
+    kb->trusted = true;
 }
 
 dtkb_status kb_scan_db(struct kb *kb, const struct scan_db **out, struct err *err)

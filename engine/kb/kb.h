@@ -19,6 +19,9 @@ struct scan_db;
  * a newer schema are told apart. */
 dtkb_status kb_open(const char *file, const char *const *packs, size_t pack_count, struct kb **out, struct err *err);
 void kb_close(struct kb *kb);
+/* Lets kb_scan_db() use the compiled set that lies in FILE. The matcher runs such bytes unchecked, so only the knowledge base installed
+ * beside the library earns it; for any other the set is compiled anew (a third of a second). To be called before kb_scan_db(). */
+void kb_trust_compiled(struct kb *kb);
 
 /* ---- causes ---- */
 enum condition_kind { COND_ALL, COND_ANY, COND_NOT, COND_FACT };

@@ -34,6 +34,7 @@ struct kb {
     size_t signature_count;
     bool signatures_ready;
     struct scan_db *scan_db;
+    bool trusted; /* see kb_trust_compiled() */
 
     struct kb_label *labels;
     size_t label_count;

@@ -9,30 +9,32 @@ node-0:1001:1002 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.3<0>
 LOG
 }
 
-# first_cause COMMAND: the first cause after COMMAND changed something for this process and its children only.
-first_cause() {
+# diagnose_after COMMAND: diagnoses after COMMAND changed something for this process and its children only.
+diagnose_after() {
     run sh -c "$1"'; exec "$2" diagnose --probe auto --json "$3"' sh "$1" "$DTKB" "$BATS_TEST_TMPDIR/ambiguous.log"
     expect_status 1
-    field '.causes[0].id'
 }
 
 @test "without a telling fact the log's own word stands" {
     run "$DTKB" diagnose --probe none --json "$BATS_TEST_TMPDIR/ambiguous.log"
     [ "$(field '.causes[0].id')" = nccl-system-error ]
-    [ "$(field '[.next[].fact] | index("host.shm.size_bytes") != null')" = true ]
+    [ "$(field '[.next[].fact | select(. != null)] | length')" -gt 2 ]
 }
 
 @test "few open files" {
-    [ "$(first_cause 'ulimit -n 64')" = nofile-too-low ]
+    diagnose_after 'ulimit -n 64'
+    [ "$(field '.causes[0].id')" = nofile-too-low ]
     [ "$(field '.causes[0].evidence[0].fact.value')" = 64 ]
 }
 
 @test "little locked memory" {
-    [ "$(first_cause 'ulimit -l 64')" = memlock-too-low ]
+    diagnose_after 'ulimit -l 64'
+    [ "$(field '.causes[0].id')" = memlock-too-low ]
 }
 
 @test "an interface that is not there" {
-    [ "$(first_cause 'export NCCL_SOCKET_IFNAME=nosuch7')" = nccl-interface-unusable ]
+    diagnose_after 'export NCCL_SOCKET_IFNAME=nosuch7'
+    [ "$(field '.causes[0].id')" = nccl-interface-unusable ]
 }
 
 @test "a container's small /dev/shm" {
