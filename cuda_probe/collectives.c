@@ -79,7 +79,8 @@ static float value(int rank, size_t index)
 static float sum(int ranks, size_t index)
 {
     unsigned whole = (unsigned)ranks / 64, rest = (unsigned)ranks % 64;
-    return (float)((unsigned)ranks * place_value(index) + 128u * (whole * 2016 + rest * (rest ? rest - 1 : 0) / 2));
+    unsigned of_ranks = 128u * (whole * 2016 + rest * (rest ? rest - 1 : 0) / 2);
+    return (float)((unsigned)ranks * place_value(index) + of_ranks);
 }
 
 static float expected(const struct collective_run *run, int rank, size_t index, size_t share)

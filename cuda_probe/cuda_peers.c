@@ -11,10 +11,10 @@
 
 /* One device's end of the copies. */
 struct end {
-    CUdevice device;
     CUcontext context;
     CUstream stream;
     CUdeviceptr memory;
+    CUdevice device;
     bool ready;
 };
 

@@ -18,7 +18,7 @@ struct missing_symbols {
 };
 
 /* For X-macro lists of rows (function, since, required): the members of the struct, and the rows of the table. */
-#define SYMBOL_MEMBER(function, since, required) __typeof__(function) *function;
+#define SYMBOL_MEMBER(function, since, required) __typeof__(function) *(function);
 #define SYMBOL_ROW(table, function, since, required) {#function, since, offsetof(table, function), required},
 
 void symbols_load(void *handle, const struct symbol *symbols, size_t count, void *table, struct missing_symbols *missing);

@@ -99,7 +99,7 @@ static void read_line(const char *line, const char *end, struct nccl_choices *ou
                 seen[kind] = true;
                 return;
             }
-    } else if ((at = after(line, end, "NVLS comm ")) != NULL)
+    } else if (after(line, end, "NVLS comm ") != NULL)
         seen[4] = true;
     else if ((at = after(line, end, "NET/IB : Using ")) != NULL)
         read_rdma(at, end, out);
