@@ -32,6 +32,9 @@ struct scan {
     struct flight *flight; /* NULL until a dump was read */
 };
 
+/* told.c: signatures on the words of EV_DUMP evidence. */
+void told_signatures(const struct finder *finder, struct collect *collect);
+
 /* A new entry of files; `*file` is its index. */
 dtkb_status scan_add_file(struct scan *scan, const char *name, uint32_t *file, struct err *err);
 bool scan_cancelled(const struct scan *scan);

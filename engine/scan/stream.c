@@ -72,6 +72,28 @@ static struct evidence evidence_at(const struct stream *stream, const struct pla
 
 /* ---- signatures ---- */
 
+void signature_found(struct collect *collect, const struct scan_db *db, uint32_t signature, const struct capture *captures, size_t count,
+                     const struct evidence *at)
+{
+    struct evidence_field fields[CAPTURES_MAX];
+    char values[CAPTURES_MAX][FIELD_MAX];
+    for (size_t i = 0; i < count; i++) {
+        size_t length = captures[i].length < FIELD_MAX ? captures[i].length : FIELD_MAX - 1;
+        while (length < captures[i].length && length && ((unsigned char)captures[i].value[length] & 0xc0) == 0x80)
+            length--;
+        memcpy(values[i], captures[i].value, length);
+        values[i][length] = '\0';
+        fields[i] = (struct evidence_field){captures[i].name, values[i]};
+    }
+    struct evidence evidence = *at;
+    evidence.kind = EV_SIGNATURE;
+    evidence.role = db->signatures[signature].role;
+    evidence.signature = signature;
+    evidence.fields = fields;
+    evidence.field_count = count;
+    collect_add(collect, &evidence, 0);
+}
+
 /* The line without prefixes decides; an expression that was written with a prefix in it ("[Rank 3] Watchdog") gets the line with them. */
 static void try_signature(struct stream *stream, struct collect *collect, const struct place *place, uint32_t signature)
 {
@@ -83,22 +105,8 @@ static void try_signature(struct stream *stream, struct collect *collect, const 
         matches = db_matches(stream->db, signature, stream->matching, line->bare, line->bare_length, captures, &count);
     if (!matches)
         return;
-    struct evidence_field fields[CAPTURES_MAX];
-    char values[CAPTURES_MAX][FIELD_MAX];
-    for (size_t i = 0; i < count; i++) {
-        size_t length = captures[i].length < FIELD_MAX ? captures[i].length : FIELD_MAX - 1;
-        while (length < captures[i].length && length && ((unsigned char)captures[i].value[length] & 0xc0) == 0x80)
-            length--;
-        memcpy(values[i], captures[i].value, length);
-        values[i][length] = '\0';
-        fields[i] = (struct evidence_field){captures[i].name, values[i]};
-    }
-    struct evidence evidence = evidence_at(stream, place, EV_SIGNATURE);
-    evidence.role = stream->db->signatures[signature].role;
-    evidence.signature = signature;
-    evidence.fields = fields;
-    evidence.field_count = count;
-    collect_add(collect, &evidence, 0);
+    struct evidence at = evidence_at(stream, place, EV_SIGNATURE);
+    signature_found(collect, stream->db, signature, captures, count, &at);
 }
 
 /* Tries the signatures whose literals are in the line; returns the kinds of the anchors among them. */

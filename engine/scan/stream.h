@@ -29,6 +29,10 @@ bool stream_open(struct stream *stream, const struct scan_db *db, uint32_t file,
 bool stream_clone(const struct stream *from, struct stream *to);
 void stream_close(struct stream *stream);
 
+/* Evidence of a signature that matched, with its named groups; `at` says where. */
+void signature_found(struct collect *collect, const struct scan_db *db, uint32_t signature, const struct capture *captures, size_t count,
+                     const struct evidence *at);
+
 /* Blocks in order; `last`: nothing follows. */
 void stream_block(struct stream *stream, struct collect *collect, const struct block *block, bool last);
 

@@ -19,6 +19,7 @@ static const struct signature signatures[] = {
     {.id = "shm", .is_regex = true, .pattern = "shared memory segment (?<segment>/dev/shm/nccl-\\S*) \\(size (?<size>\\d+)\\)"},
     {.id = "closed", .pattern = "Connection closed by peer", .role = ROLE_CASCADE},
     {.id = "begin", .is_regex = true, .pattern = "^begins the (?<what>line)"},
+    {.id = "absent", .is_regex = true, .pattern = "of process group [^\\n]*: rank (?<missing>\\d+) never came", .role = ROLE_INITIATING},
 };
 #define COUNT (sizeof signatures / sizeof signatures[0])
 static const char failure[] = "[rank3]: Traceback (most recent call last):\n[rank3]:   File \"/opt/app/t.py\", line 5, in f\n"
@@ -315,6 +316,44 @@ static void directories_are_read_in_order_and_loops_end(void **state)
     findings_free(&findings);
 }
 
+/* A Flight Recorder dump of one of two ranks that asked for `last` collectives and got one. */
+static void write_dump(const char *name, int last)
+{
+    struct buf dump = {0};
+    buf_addf(&dump,
+             "{\"version\": \"2.9\", \"pg_config\": {\"0\": {\"name\": \"0\", \"desc\": \"default_pg\", \"ranks\": \"[0, 1]\"}}, "
+             "\"pg_status\": {\"0\": {\"last_enqueued_collective\": %d, \"last_completed_collective\": 1}}, \"entries\": [",
+             last);
+    for (int i = 1; i <= last; i++)
+        buf_addf(&dump,
+                 "%s{\"record_id\": %d, \"pg_id\": 0, \"process_group\": [\"0\", \"default_pg\"], \"collective_seq_id\": %d, "
+                 "\"profiling_name\": \"nccl:all_reduce\", \"input_sizes\": [[4]], \"input_dtypes\": [\"Float\"], \"state\": \"%s\", "
+                 "\"time_created_ns\": %d, \"is_p2p\": false}",
+                 i > 1 ? ", " : "", i, i, i == 1 ? "completed" : "scheduled", i);
+    buf_adds(&dump, "]}\n");
+    write_file(name, dump.data, dump.length);
+    buf_free(&dump);
+}
+
+static void signatures_are_tried_on_what_dumps_say(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(path_of("dumps"), 0700), 0);
+    write_dump("dumps/trace_rank_0.json", 2);
+    write_dump("dumps/trace_rank_1.json", 1);
+    struct findings findings = scan_file("dumps", 1);
+    const struct evidence *told = first_of(&findings, EV_DUMP), *found = first_of(&findings, EV_SIGNATURE);
+    assert_non_null(told);
+    assert_non_null(found);
+    assert_int_equal(found->signature, 3);
+    assert_int_equal(found->rank, 1);
+    assert_int_equal(found->role, ROLE_INITIATING);
+    assert_string_equal(found->text, told->text);
+    assert_string_equal(found->fields[0].name, "missing");
+    assert_string_equal(found->fields[0].value, "1");
+    findings_free(&findings);
+}
+
 static void evidence_is_counted_and_capped(void **state)
 {
     (void)state;
@@ -354,6 +393,7 @@ int main(void)
         cmocka_unit_test(archives_are_read_and_archives_in_archives),
         cmocka_unit_test(what_cannot_be_read_is_named),
         cmocka_unit_test(directories_are_read_in_order_and_loops_end),
+        cmocka_unit_test(signatures_are_tried_on_what_dumps_say),
         cmocka_unit_test(evidence_is_counted_and_capped),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
