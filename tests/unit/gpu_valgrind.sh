@@ -22,7 +22,7 @@ run() {
     local probe=$1 wanted=$2
     shift 2
     local deadline=$(($(awk '{print int($1 * 1000)}' /proc/uptime) + 90000))
-    env "$@" LD_LIBRARY_PATH="$fakes/driver:$fakes/nccl-current" DTKB_FD=3 DTKB_TIMEOUT_MS=90000 DTKB_DEADLINE_MS=$deadline \
+    env "$@" TMPDIR="$out" LD_LIBRARY_PATH="$fakes/driver:$fakes/nccl-current" DTKB_FD=3 DTKB_TIMEOUT_MS=90000 DTKB_DEADLINE_MS=$deadline \
         valgrind -q --error-exitcode=9 --leak-check=full --show-leak-kinds=definite --errors-for-leak-kinds=definite \
         --suppressions="$out/suppressions" "$helper" run "$plugins/libdtkb-probe-$probe.so" "$probe" 3>"$out/wire" 2>"$out/errors"
     local status=$?
