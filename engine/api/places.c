@@ -15,9 +15,9 @@ static const char *environment(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* The knowledge base beside this library: PREFIX/lib/libdtkb.so -> PREFIX/share/dtkb/kb.db. So a moved installation and a build tree work
- * without a setting; the configured place comes after it. */
-static char *kb_beside_library(void)
+/* The folder share/dtkb that belongs to this library: PREFIX/lib/libdtkb.so -> PREFIX/share/dtkb. So a moved installation and a build tree
+ * work without a setting; the configured place comes after it. */
+static char *share_beside_library(void)
 {
     Dl_info info;
     char *path = NULL;
@@ -30,14 +30,27 @@ static char *kb_beside_library(void)
     char *slash = strrchr(library, '/');
     for (int level = 0; slash && !path && level < 3; level++, slash = strrchr(library, '/')) {
         *slash = '\0';
-        if (asprintf(&path, "%s/share/dtkb/kb.db", library) < 0)
-            path = NULL;
-        else if (access(path, R_OK) != 0) {
-            free(path);
-            path = NULL;
+        char *kb = NULL;
+        if (asprintf(&kb, "%s/share/dtkb/kb.db", library) < 0)
+            break;
+        if (access(kb, R_OK) == 0) {
+            *strrchr(kb, '/') = '\0';
+            path = kb;
+        } else {
+            free(kb);
         }
     }
     free(library);
+    return path;
+}
+
+/* A file or folder of PREFIX/share/dtkb. */
+static char *shared(const char *name)
+{
+    char *folder = share_beside_library(), *path = NULL;
+    if (asprintf(&path, "%s/%s", folder ? folder : DTKB_DATADIR "/dtkb", name) < 0)
+        path = NULL;
+    free(folder);
     return path;
 }
 
@@ -50,7 +63,7 @@ static bool same_file(const char *left, const char *right)
 static bool find_kb(const char *option, struct places *out)
 {
     const char *named = option ? option : environment("DTKB_KB");
-    char *beside = kb_beside_library(), *installed = beside ? beside : strdup(DTKB_DATADIR "/dtkb/kb.db");
+    char *installed = shared("kb.db");
     out->kb = named ? strdup(named) : installed;
     out->installed = !named || same_file(named, installed);
     if (named)
@@ -95,6 +108,14 @@ static bool add_folder(struct places *places, const char *folder)
     return ok;
 }
 
+static bool add_installed_folder(struct places *places)
+{
+    char *folder = shared("packs");
+    bool ok = folder && add_folder(places, folder);
+    free(folder);
+    return ok;
+}
+
 static bool add_user_folder(struct places *places)
 {
     const char *data = environment("XDG_DATA_HOME"), *home = environment("HOME");
@@ -125,7 +146,7 @@ dtkb_status places_find(const dtkb_open_options *options, struct places *out)
     bool ok = find_kb(options->kb, &places);
     if (ok && !options->no_default_packs) {
         const char *path = environment("DTKB_PACK_PATH");
-        ok = add_folder(&places, DTKB_DATADIR "/dtkb/packs") && add_user_folder(&places) && (!path || add_path(&places, path));
+        ok = add_installed_folder(&places) && add_user_folder(&places) && (!path || add_path(&places, path));
     }
     for (size_t i = 0; ok && i < options->pack_count; i++)
         ok = add_pack(&places, options->packs[i]);
