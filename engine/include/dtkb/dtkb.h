@@ -113,7 +113,7 @@ typedef struct dtkb_diagnose_options {
     const char *plugin_path;       /* directories searched first for plugins, joined by ':' */
     const char *const *parameters; /* probe parameters "key=value" or "probe.key=value" */
     size_t parameter_count;
-    double probe_timeout;                                                       /* seconds per probe; 0: the probe's own, at most 10 */
+    double probe_timeout;                                                       /* seconds per probe; 0: the probe's own, or 10 */
     double probe_budget;                                                        /* seconds for all probes; 0: 60 */
     int try_fixes;                                                              /* non-zero: run the causes' trials */
     unsigned threads;                                                           /* for scanning large input; 0: as many as pay */
