@@ -25,6 +25,9 @@ dtkb_status doc_new(json_t *tree, dtkb_doc **out, struct err *err);
 /* Clears the handle's error and returns the place for a new one. */
 struct err *api_begin(dtkb *engine);
 
+/* A line for the embedding program's log, if it wants one. */
+void api_log(const dtkb *engine, int level, const char *text);
+
 /* Copies an error text to a caller's buffer (either may be NULL) and returns the code. */
 dtkb_status api_report(const struct err *err, char *error, size_t error_size);
 

@@ -10,6 +10,12 @@ struct err *api_begin(dtkb *engine)
     return &engine->err;
 }
 
+void api_log(const dtkb *engine, int level, const char *text)
+{
+    if (engine->log)
+        engine->log(engine->log_context, level, text);
+}
+
 dtkb_status api_report(const struct err *err, char *error, size_t error_size)
 {
     if (error && error_size)

@@ -35,6 +35,27 @@ static dtkb_status feed_evidence(struct dtkb_diagnosis *diagnosis, struct err *e
     return status;
 }
 
+/* How each probe went, and what it had to say, line by line. */
+static void log_results(const struct dtkb_diagnosis *diagnosis)
+{
+    const dtkb *engine = diagnosis->engine;
+    struct buf line = {0};
+    for (size_t i = 0; engine->log && i < diagnosis->probes.count; i++) {
+        const struct probe_result *result = &diagnosis->probes.results[i];
+        buf_clear(&line);
+        buf_addf(&line, "probe %s: %s %s", result->name, probe_status_name(result->status), result->reason);
+        api_log(engine, result->status == PROBE_OK || result->status == PROBE_SKIPPED ? 1 : 2, buf_text(&line));
+        for (const char *text = result->log ? result->log : ""; *text; text += strspn(text, "\n")) {
+            buf_clear(&line);
+            buf_addf(&line, "probe %s: ", result->name);
+            buf_add(&line, text, strcspn(text, "\n"));
+            api_log(engine, 0, buf_text(&line));
+            text += strcspn(text, "\n");
+        }
+    }
+    buf_free(&line);
+}
+
 dtkb_status diagnosis_probe(struct dtkb_diagnosis *diagnosis, const char *names, struct err *err)
 {
     struct arena arena = {0};
@@ -57,6 +78,7 @@ dtkb_status diagnosis_probe(struct dtkb_diagnosis *diagnosis, const char *names,
         return status;
     diagnosis->probed = true;
     fact_set_sort(&diagnosis->facts);
+    log_results(diagnosis);
     return feed_evidence(diagnosis, err);
 }
 
