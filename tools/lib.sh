@@ -59,7 +59,7 @@ install_missing() {
     missing=()
 }
 
-# configure_and_build DIR [CMAKE OPTION...]
+# [targets=NAMES] configure_and_build DIR [CMAKE OPTION...]
 configure_and_build() {
     local dir=$1
     shift
@@ -68,5 +68,6 @@ configure_and_build() {
         die "configuring failed"
     }
     rm -f "${TMPDIR:-/tmp}/dtkb-cmake.$$"
-    ninja -C "$dir" >&2
+    # shellcheck disable=SC2086  # several names, or none for all
+    ninja -C "$dir" ${targets:-} >&2
 }

@@ -29,7 +29,7 @@ static void *cancel(void *diagnosis)
     return NULL;
 }
 
-/* One log; every seventh is cancelled from another thread half-way. */
+/* One log; of seven, one is cancelled from another thread half-way, and one while it is being fed. */
 static dtkb_status run_one(struct task *task, dtkb *engine, size_t i)
 {
     const char *text = task->texts[(i + task->number) % task->text_count];
@@ -40,11 +40,11 @@ static dtkb_status run_one(struct task *task, dtkb *engine, size_t i)
     if (status != DTKB_OK)
         return status;
     status = dtkb_feed(diagnosis, "log", text, half);
-    if (i % 7 == 3) {
-        pthread_t thread;
-        if (pthread_create(&thread, NULL, cancel, diagnosis) == 0)
-            pthread_join(thread, NULL);
-    }
+    pthread_t thread;
+    bool half_way = i % 7 == 3, meanwhile = i % 7 == 5;
+    bool cancelling = (half_way || meanwhile) && pthread_create(&thread, NULL, cancel, diagnosis) == 0;
+    if (cancelling && half_way)
+        pthread_join(thread, NULL);
     if (status == DTKB_OK)
         status = dtkb_feed(diagnosis, "log", text + half, strlen(text) - half);
     if (status == DTKB_OK)
@@ -54,9 +54,21 @@ static dtkb_status run_one(struct task *task, dtkb *engine, size_t i)
         task->healthy += dtkb_doc_verdict(report) == DTKB_VERDICT_NO_FAULT;
         dtkb_doc_free(report);
     }
+    if (cancelling && meanwhile)
+        pthread_join(thread, NULL);
     task->cancelled += status == DTKB_E_CANCELLED;
     dtkb_diagnosis_free(diagnosis);
     return status == DTKB_E_CANCELLED ? DTKB_OK : status;
+}
+
+/* A look at the machine, which runs a helper program. */
+static void probe_once(struct task *task, dtkb *engine)
+{
+    dtkb_doc *report;
+    if (dtkb_probe(engine, "host", NULL, &report) == DTKB_OK)
+        dtkb_doc_free(report);
+    else
+        snprintf(task->error, sizeof task->error, "%s", dtkb_error(engine));
 }
 
 static void *work(void *argument)
@@ -71,6 +83,8 @@ static void *work(void *argument)
     for (size_t i = 0; i < task->logs && !*task->error; i++)
         if (run_one(task, engine, i) != DTKB_OK)
             snprintf(task->error, sizeof task->error, "%s", dtkb_error(engine));
+    if (!*task->error)
+        probe_once(task, engine);
     dtkb_close(engine);
     return NULL;
 }
