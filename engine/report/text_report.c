@@ -299,7 +299,8 @@ dtkb_status render_text_report(const json_t *report, const struct render_options
         page_remedies(&page, json_object_get(first, "remedies"));
     }
     write_other_causes(&page, causes);
-    write_similar(&page, json_object_get(report, "similar"));
+    if (strcmp(get_string(report, "verdict"), "no-fault") != 0)
+        write_similar(&page, json_object_get(report, "similar"));
     write_next(&page, json_object_get(report, "next"));
     write_trials(&page, json_object_get(report, "trials"));
     write_joined(&page, json_object_get(report, "joined"));
