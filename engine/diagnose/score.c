@@ -368,7 +368,16 @@ static int by_first(const void *left, const void *right)
     return l->cause->index < r->cause->index ? -1 : l->cause->index > r->cause->index;
 }
 
-static void fill_order_terms(struct candidates *candidates)
+/* Did others lose their peer, or a launcher its worker, after the first candidate spoke? */
+static bool cascade_follows(const struct findings *findings, uint64_t first)
+{
+    for (size_t i = 0; findings && i < findings->evidence_count; i++)
+        if (findings->evidence[i].role == ROLE_CASCADE && findings->evidence[i].sequence > first)
+            return true;
+    return false;
+}
+
+static void fill_order_terms(const struct findings *findings, struct candidates *candidates)
 {
     if (candidates->count)
         qsort(candidates->list, candidates->count, sizeof *candidates->list, by_first);
@@ -379,7 +388,8 @@ static void fill_order_terms(struct candidates *candidates)
             continue;
         if (i && candidate->first != candidates->list[i - 1].first)
             step++;
-        candidate->terms[TERM_ORDER] = step == 0 ? SCORE_FIRST : -SCORE_LATER * (step < 3 ? step : 3);
+        candidate->terms[TERM_ORDER] = step == 0 ? SCORE_FIRST + (cascade_follows(findings, candidate->first) ? SCORE_FOLLOWED : 0.0)
+                                                 : -SCORE_LATER * (step < 3 ? step : 3);
     }
 }
 
@@ -433,7 +443,7 @@ dtkb_status score_all(struct kb *kb, const struct score_input *input, struct can
     if (status != DTKB_OK)
         return status;
     fill_generic_terms(out);
-    fill_order_terms(out);
+    fill_order_terms(findings, out);
     sum_up(out);
     return DTKB_OK;
 }

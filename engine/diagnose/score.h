@@ -4,26 +4,28 @@
  * A candidate is a cause with at least one `for` signature in the log (or, without a log, one confirmed by a fact of a probe that found a
  * fault). Its score is a sum of log-odds terms; --explain-scores prints each of them.
  *
- *   signatures    ln(p / (1-p)) with p = 1 - prod(1 - p_i) over the distinct `for` signatures found: weak 0.20, moderate 0.50,
- *                 strong 0.80, proof 0.95 (what kb/README.md promises of each strength)
- *   support       + SCORE_SUPPORT for each distinct `support` signature, at most three
- *   against       - SCORE_AGAINST for each distinct `against` signature
- *   generic       - SCORE_GENERIC: a card that only names the kind of trouble gives way to one that explains it;
- *                 - SCORE_GENERIC_ALONE where nothing explains more than by a weak sign
- *   cascade       - SCORE_CASCADE_BESIDE when only cascade evidence speaks for it and something initiating was seen elsewhere,
- *                 - SCORE_CASCADE_ALONE otherwise: what follows from another rank's trouble is not the root
- *   order         + SCORE_FIRST for the candidate whose initiating evidence is the earliest, - SCORE_LATER for each step behind (at most
- * three): the root error comes before what it causes prior         SCORE_PRIOR * ln(share of the symptom in the study * 30), limited to
- * +-0.5 version       + SCORE_VERSION_FITS, or - SCORE_VERSION_MISFIT when a version in the log lies outside of what the card applies to
- *   facts         + SCORE_CONFIRMED, - SCORE_REFUTED by facts of the live machine
- *   trial         + SCORE_PROVEN, - SCORE_DISPROVEN by a trial on the live machine
- *   went on       - SCORE_WENT_ON when training went on after the last evidence, - SCORE_CLEAN_END when the job ended well
- *   alive         - SCORE_ALIVE when nothing in the log died (no exception, signal, exit status) and no `proof` speaks for the card: text
- * that only talks of trouble must not sound sure foreign       - SCORE_FOREIGN when nothing else in the log belongs to a training job and
- * no `proof` speaks for it
+ *   signatures   ln(p / (1-p)) with p = 1 - prod(1 - p_i) over the distinct `for` signatures found: weak 0.20, moderate 0.50,
+ *                strong 0.80, proof 0.95 (what kb/README.md promises of each strength)
+ *   support      + SCORE_SUPPORT for each distinct `support` signature, at most three
+ *   against      - SCORE_AGAINST for each distinct `against` signature
+ *   generic      - SCORE_GENERIC: a card that only names the kind of trouble gives way to one that explains it;
+ *                - SCORE_GENERIC_ALONE where nothing explains more than by a weak sign
+ *   cascade      - SCORE_CASCADE_BESIDE when only cascade evidence speaks for it and something initiating was seen elsewhere,
+ *                - SCORE_CASCADE_ALONE otherwise: what follows from another rank's trouble is not the root
+ *   order        + SCORE_FIRST for the candidate whose initiating evidence is the earliest, - SCORE_LATER for each step behind (at most
+ *                three): the root error comes before what it causes;
+ *                + SCORE_FOLLOWED for the earliest when others lost their peer, or a launcher its worker, after it
+ *   prior        SCORE_PRIOR * ln(share of the symptom in the study * 30), limited to +-0.5
+ *   version      + SCORE_VERSION_FITS, or - SCORE_VERSION_MISFIT when a version in the log lies outside of what the card applies to
+ *   facts        + SCORE_CONFIRMED, - SCORE_REFUTED by facts of the live machine
+ *   trial        + SCORE_PROVEN, - SCORE_DISPROVEN by a trial on the live machine
+ *   went-on      - SCORE_WENT_ON when training went on after the last evidence, - SCORE_CLEAN_END when the job ended well
+ *   alive        - SCORE_ALIVE when nothing in the log died (no exception, signal, exit status) and no `proof` speaks for the card:
+ *                text that only talks of trouble must not sound sure
+ *   foreign      - SCORE_FOREIGN when nothing else in the log belongs to a training job and no `proof` speaks for it
  *
- * Confidence is the chance of the card's symptom being right: a logistic curve over the score and over the lead on the best rival of
- * another symptom, fitted on the tuning cases (tools/eval prints the reliability table on cases never tuned on).
+ * Confidence is the chance that the card's symptom is right: a logistic curve over the score and over the lead on the best rival of another
+ * symptom. The strengths' promises fix the scale; dtkb-eval prints the reliability table, on tests/cases/heldback for cases never tuned on.
  */
 #ifndef DTKB_DIAGNOSE_SCORE_H
 #define DTKB_DIAGNOSE_SCORE_H
@@ -40,6 +42,7 @@
 #define SCORE_CASCADE_BESIDE 2.0
 #define SCORE_CASCADE_ALONE 0.5
 #define SCORE_FIRST 0.5
+#define SCORE_FOLLOWED 0.6
 #define SCORE_LATER 0.2
 #define SCORE_PRIOR 0.2
 #define SCORE_VERSION_FITS 0.3
