@@ -11,7 +11,7 @@
 /* Codes of JSON-RPC 2.0; RESOURCE_MISSING is the protocol's own. */
 enum { PARSE_ERROR = -32700, INVALID_REQUEST = -32600, NO_METHOD = -32601, INVALID_PARAMS = -32602, RESOURCE_MISSING = -32002 };
 
-static const char *const versions[] = {"2025-06-18", "2025-03-26", "2024-11-05"};
+static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
 
 static void send(json_t *message)
 {
