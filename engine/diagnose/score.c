@@ -136,7 +136,7 @@ static dtkb_status judge_by_facts(struct kb *kb, struct candidate *candidate, co
         return status;
     const struct cause *cause = candidate->cause;
     if (cause->confirm && condition_test(cause->confirm, facts, &candidate->confirmed_by) == TRUTH_YES)
-        candidate->terms[TERM_FACTS] += SCORE_CONFIRMED;
+        candidate->terms[TERM_FACTS] += cause->generic ? SCORE_CONFIRMED / 2 : SCORE_CONFIRMED;
     if (cause->refute && condition_test(cause->refute, facts, &candidate->refuted_by) == TRUTH_YES)
         candidate->terms[TERM_FACTS] -= SCORE_REFUTED;
     return DTKB_OK;

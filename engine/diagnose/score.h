@@ -17,7 +17,7 @@
  *                + SCORE_FOLLOWED for the earliest when others lost their peer, or a launcher its worker, after it
  *   prior        SCORE_PRIOR * ln(share of the symptom in the study * 30), limited to +-0.5
  *   version      + SCORE_VERSION_FITS, or - SCORE_VERSION_MISFIT when a version in the log lies outside of what the card applies to
- *   facts        + SCORE_CONFIRMED, - SCORE_REFUTED by facts of the live machine
+ *   facts        + SCORE_CONFIRMED, - SCORE_REFUTED by facts of the live machine; a generic card, which many facts fit, gets half
  *   trial        + SCORE_PROVEN, - SCORE_DISPROVEN by a trial on the live machine
  *   went-on      - SCORE_WENT_ON when training went on after the last evidence, - SCORE_CLEAN_END when the job ended well
  *   alive        - SCORE_ALIVE when nothing in the log died (no exception, signal, exit status) and no `proof` speaks for the card:
