@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "scan/document.h"
+#include "scan/chronology.h"
 #include "scan/scan_private.h"
 
 #define FILES_MAX 1000000
@@ -227,6 +228,8 @@ dtkb_status scan_findings(struct scan *scan, struct findings *out, struct err *e
         told_signatures(&scan->finder, &collect);
     if (status == DTKB_OK)
         status = collect_finish(&collect, &findings, err);
+    if (status == DTKB_OK)
+        status = chronology_order(&findings, err);
     collect_free(&collect);
     if (status != DTKB_OK) {
         findings_free(&findings);
