@@ -148,10 +148,20 @@ void similar_free(struct similar *similar)
     *similar = (struct similar){0};
 }
 
+/* The scanner's name of a component that the study's notes call otherwise. */
+static const char *scanner_name(const char *component)
+{
+    static const char *const names[][2] = {{"pytorch", "torch"}, {"mpi", "openmpi"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(component, names[i][0]))
+            return names[i][1];
+    return component;
+}
+
 static const char *detected(const struct findings *findings, const char *component)
 {
     for (size_t i = 0; findings && i < findings->version_count; i++)
-        if (!strcmp(findings->versions[i].component, component))
+        if (!strcmp(findings->versions[i].component, scanner_name(component)))
             return findings->versions[i].version;
     return NULL;
 }

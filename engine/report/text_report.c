@@ -80,25 +80,43 @@ static void write_other_causes(struct page *page, const json_t *causes)
     }
 }
 
+/* "about horovod 0.16.4 (here 0.28.1), nccl 2.4": what an old thread was about, against what runs here. */
+static void add_versions(struct buf *line, const json_t *versions)
+{
+    size_t i;
+    const json_t *version;
+    json_array_foreach(versions, i, version)
+    {
+        const char *here = get_string(version, "detected");
+        buf_addf(line, "%s%s %s", i ? ", " : "  [about ", get_string(version, "component"), get_string(version, "about"));
+        if (*here)
+            buf_addf(line, " (here %s)", here);
+    }
+    if (i)
+        buf_addc(line, ']');
+}
+
 static void write_similar(struct page *page, const json_t *list)
 {
     size_t i;
     const json_t *issue;
-    if (!json_array_size(list))
-        return;
-    page_heading(page, "Who had it before");
+    struct buf line = {0};
+    if (json_array_size(list))
+        page_heading(page, "Who had it before");
     json_array_foreach(list, i, issue)
     {
-        char line[768];
         const char *title = get_string(issue, "title");
-        bool old = json_is_true(json_object_get(issue, "older_than_here"));
-        (void)snprintf(line, sizeof line, "%s%s", *title ? title : "(nobody has read this thread yet: labels only)",
-                       old ? "  [older versions than here]" : "");
-        page_text(page, 4, "- ", STYLE_PLAIN, line);
+        buf_clear(&line);
+        buf_adds(&line, *title ? title : "(nobody has read this thread yet: labels only)");
+        add_versions(&line, get_list(issue, "versions"));
+        page_text(page, 4, "- ", STYLE_PLAIN, buf_text(&line));
+        if (get_flag(issue, "older_than_here"))
+            page_text(page, 4, "", STYLE_WARN, "older versions than here: it may be fixed since");
         page_line(page, 4, STYLE_LINK, get_string(issue, "url"));
         if (*get_string(issue, "fix"))
             page_text(page, 4, "", STYLE_DIM, get_string(issue, "fix"));
     }
+    buf_free(&line);
 }
 
 static void write_next(struct page *page, const json_t *list)

@@ -123,3 +123,13 @@ PY
     run "$DTKB" diagnose --probe none --nagios /nonexistent
     expect_status 3
 }
+
+@test "old knowledge is marked old" {
+    printf 'NCCL version 2.21.5+cuda12.4\n[rank0]: horovod.common.exceptions.HorovodInternalError: ncclAllReduce failed: unhandled cuda error\nrank 0 exit code 1\n' >"$BATS_TEST_TMPDIR/new.log"
+    run "$DTKB" diagnose --probe none --json "$BATS_TEST_TMPDIR/new.log"
+    expect_status 1
+    [ "$(field '.versions.nccl')" = 2.21.5+cuda12.4 ]
+    [ "$(field '[.similar[] | select(.older_than_here) | .versions[] | select(.component == "nccl" and .detected != null)] | length')" -ge 1 ]
+    run "$DTKB" diagnose --probe none "$BATS_TEST_TMPDIR/new.log"
+    [[ "$output" == *"(here 2.21.5+cuda12.4)"* && "$output" == *"may be fixed since"* ]]
+}
