@@ -79,3 +79,9 @@ load common
     expect_status "$plain"
     [[ "$output" == *"What to do"* || "$output" == *"kind of trouble"* ]]
 }
+
+@test "on a terminal: the job sees one of the same size, and control-C reaches it once" {
+    run python3 -B "$ROOT/tests/cli/terminal.py" "$DTKB"
+    expect_status 0
+    [ "$output" = fine ]
+}

@@ -25,6 +25,7 @@
 struct stream {
     int from, to, child_end;
     bool terminal;
+    bool pipes; /* both are pipes: the kernel passes the bytes on, we only read our copy of them */
     struct window *window;
 };
 
@@ -39,6 +40,12 @@ static bool same_target(int left, int right)
 {
     struct stat l, r;
     return fstat(left, &l) == 0 && fstat(right, &r) == 0 && l.st_dev == r.st_dev && l.st_ino == r.st_ino;
+}
+
+static bool is_pipe(int fd)
+{
+    struct stat info;
+    return fstat(fd, &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
 /* A terminal stays a terminal for the job (progress bars, colours, line buffering): it writes to a pseudo terminal that we copy from. */
@@ -63,6 +70,7 @@ static bool open_stream(struct stream *stream, int to, struct window *window)
         stream->from = ends[0];
         stream->child_end = ends[1];
         fcntl(stream->from, F_SETPIPE_SZ, PIPE_SIZE);
+        stream->pipes = is_pipe(to);
     }
     fcntl(stream->from, F_SETFD, FD_CLOEXEC);
     fcntl(stream->child_end, F_SETFD, FD_CLOEXEC);
@@ -106,34 +114,73 @@ static bool write_all(int fd, const char *bytes, size_t length)
     return true;
 }
 
-/* Passes on what there is. False at the end of the stream. */
-static bool pass_on(struct stream *stream)
+/* Reads `length` bytes that are there, or up to CHUNK when it is 0, to where they are remembered. */
+static ssize_t remember(struct stream *stream, size_t length, char **bytes)
 {
-    static char chunk[CHUNK];
-    ssize_t length = read(stream->from, chunk, sizeof chunk);
-    if (length < 0)
-        return errno == EINTR || errno == EAGAIN;
-    if (length == 0)
-        return false;
-    window_add(stream->window, chunk, (size_t)length);
-    /* When our reader is gone the job shall learn it as it would without us: its next write fails. */
-    return write_all(stream->to, chunk, (size_t)length);
+    size_t room;
+    *bytes = window_space(stream->window, &room);
+    size_t wanted = length ? length : CHUNK;
+    ssize_t got = read(stream->from, *bytes, room < wanted ? room : wanted);
+    if (got > 0)
+        window_grew(stream->window, (size_t)got);
+    return got;
 }
 
-/* Signals that somebody sent to us are meant for the job. What the terminal sends reaches the job by itself: it is in our process group. */
-static void forward_signal(const struct job *job, int signals, const struct stream *streams, int count)
+/* Hands the pages of our pipe on to the reader's, and reads our copy. False at the end of the stream; clears `pipes` where the kernel can't.
+ */
+static bool pass_pages_on(struct stream *stream)
+{
+    char *bytes;
+    ssize_t passed = tee(stream->from, stream->to, CHUNK, 0);
+    if (passed < 0 && errno == EAGAIN)
+        poll(&(struct pollfd){.fd = stream->to, .events = POLLOUT}, 1, -1);
+    else if (passed < 0 && errno == EINVAL)
+        stream->pipes = false;
+    else if (passed <= 0)
+        return passed < 0 && errno == EINTR;
+    while (passed > 0) {
+        ssize_t got = remember(stream, (size_t)passed, &bytes);
+        if (got > 0)
+            passed -= got;
+        else if (got == 0 || errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+/* Passes on what there is. False at the end of the stream. When our reader is gone the job shall learn it as it would without us: its next
+ * write fails. */
+static bool pass_on(struct stream *stream)
+{
+    char *bytes;
+    if (stream->pipes)
+        return pass_pages_on(stream);
+    ssize_t length = remember(stream, 0, &bytes);
+    if (length < 0)
+        return errno == EINTR || errno == EAGAIN;
+    return length > 0 && write_all(stream->to, bytes, (size_t)length);
+}
+
+/* Signals that somebody sent to us are meant for the job. What the terminal sends reaches the job by itself: it is in our process group.
+ * True when a child's state changed. */
+static bool forward_signals(const struct job *job, int signals, const struct stream *streams, int count)
 {
     struct signalfd_siginfo info;
+    bool child = false;
     while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGWINCH) {
             struct winsize size;
             for (int i = 0; i < count; i++)
                 if (streams[i].terminal && ioctl(streams[i].to, TIOCGWINSZ, &size) == 0)
                     ioctl(streams[i].from, TIOCSWINSZ, &size);
-        } else if (info.ssi_signo != SIGCHLD && info.ssi_code != SI_KERNEL) {
+            kill(job->pid, SIGWINCH); /* the terminal's own may have come before the job's terminal had its new size */
+        } else if (info.ssi_signo == SIGCHLD) {
+            child = true;
+        } else if (info.ssi_code != SI_KERNEL) {
             kill(job->pid, (int)info.ssi_signo);
         }
     }
+    return child;
 }
 
 static int poll_timeout(const struct job *job, bool ended, double last_output)
@@ -162,8 +209,7 @@ static void pump(struct job *job, struct stream *streams, int signals)
             told = true;
             job->stalled(job, now() - last_output, job->context);
         }
-        if (polls[0].revents)
-            forward_signal(job, signals, streams, job->streams);
+        bool child = polls[0].revents && forward_signals(job, signals, streams, job->streams);
         for (int i = 0; i < job->streams; i++) {
             if (!polls[i + 1].revents)
                 continue;
@@ -175,7 +221,7 @@ static void pump(struct job *job, struct stream *streams, int signals)
                 open--;
             }
         }
-        if (!ended && waitpid(job->pid, &job->wait_status, WNOHANG) == job->pid)
+        if (child && !ended && waitpid(job->pid, &job->wait_status, WNOHANG) == job->pid)
             ended = true;
     }
 }

@@ -19,26 +19,25 @@ void window_close(struct window *window)
     *window = (struct window){0};
 }
 
-void window_add(struct window *window, const char *bytes, size_t length)
+char *window_space(struct window *window, size_t *size)
+{
+    if (window->head_used < WINDOW_HEAD) {
+        *size = WINDOW_HEAD - window->head_used;
+        return window->head + window->head_used;
+    }
+    *size = WINDOW_TAIL - window->tail_at;
+    return window->tail + window->tail_at;
+}
+
+void window_grew(struct window *window, size_t length)
 {
     window->total += length;
-    size_t into_head = WINDOW_HEAD - window->head_used < length ? WINDOW_HEAD - window->head_used : length;
-    memcpy(window->head + window->head_used, bytes, into_head);
-    window->head_used += into_head;
-    bytes += into_head;
-    length -= into_head;
-    if (length > WINDOW_TAIL) {
-        bytes += length - WINDOW_TAIL;
-        length = WINDOW_TAIL;
+    if (window->head_used < WINDOW_HEAD) {
+        window->head_used += length;
+        return;
     }
-    while (length) {
-        size_t part = WINDOW_TAIL - window->tail_at < length ? WINDOW_TAIL - window->tail_at : length;
-        memcpy(window->tail + window->tail_at, bytes, part);
-        window->tail_at = (window->tail_at + part) % WINDOW_TAIL;
-        window->tail_used = window->tail_used + part < WINDOW_TAIL ? window->tail_used + part : WINDOW_TAIL;
-        bytes += part;
-        length -= part;
-    }
+    window->tail_at = (window->tail_at + length) % WINDOW_TAIL;
+    window->tail_used = window->tail_used + length < WINDOW_TAIL ? window->tail_used + length : WINDOW_TAIL;
 }
 
 dtkb_status window_feed(const struct window *window, dtkb_diagnosis *diagnosis, const char *name)

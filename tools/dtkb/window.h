@@ -18,7 +18,9 @@ struct window {
 };
 
 bool window_open(struct window *window);
-void window_add(struct window *window, const char *bytes, size_t length);
+/* Where the next bytes of the output go, and how many fit there at once; then how many came. So they are read to where they stay. */
+char *window_space(struct window *window, size_t *size);
+void window_grew(struct window *window, size_t length);
 /* Feeds what is kept, as the stream `name`. */
 dtkb_status window_feed(const struct window *window, dtkb_diagnosis *diagnosis, const char *name);
 void window_close(struct window *window);
