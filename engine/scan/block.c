@@ -5,7 +5,10 @@
 #include <string.h>
 
 #include "scan/anchor.h"
-#include "scan/clones.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 
 #define HITS_MAX 16384 /* per block: more lines than this only a hostile log has */
 #define REACH (LINE_MAX_BYTES / 2)
@@ -78,8 +81,7 @@ void block_close(struct block *block)
     *block = (struct block){0};
 }
 
-SCAN_CLONES
-uint64_t count_newlines(const char *text, size_t length)
+static uint64_t count_newlines_plain(const char *text, size_t length)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < length;) { /* sums of at most 255 stay in bytes, which vectorises best */
@@ -90,6 +92,36 @@ uint64_t count_newlines(const char *text, size_t length)
         count += sum;
     }
     return count;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define VECTOR sizeof(__m256i)
+
+__attribute__((target("avx2"))) static uint64_t count_newlines_wide(const char *text, size_t length)
+{
+    const __m256i newline = _mm256_set1_epi8('\n');
+    __m256i total = _mm256_setzero_si256();
+    size_t i = 0;
+    while (length - i >= VECTOR) { /* a byte of the sum holds at most 255 */
+        size_t end = length - i > 255 * VECTOR ? i + 255 * VECTOR : i + (length - i) / VECTOR * VECTOR;
+        __m256i sum = _mm256_setzero_si256();
+        for (; i < end; i += VECTOR)
+            sum = _mm256_sub_epi8(sum, _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(const void *)(text + i)), newline));
+        total = _mm256_add_epi64(total, _mm256_sad_epu8(sum, _mm256_setzero_si256()));
+    }
+    uint64_t parts[4];
+    memcpy(parts, &total, sizeof parts);
+    return parts[0] + parts[1] + parts[2] + parts[3] + count_newlines_plain(text + i, length - i);
+}
+#endif
+
+uint64_t count_newlines(const char *text, size_t length)
+{
+#ifdef VECTOR
+    if (__builtin_cpu_supports("avx2"))
+        return count_newlines_wide(text, length);
+#endif
+    return count_newlines_plain(text, length);
 }
 
 const char *line_end(const char *at, const char *end)

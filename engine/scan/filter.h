@@ -1,11 +1,11 @@
 /*
  * The first look at every byte: where could any literal be at all?
  *
- * Each literal stands for one window, its rarest 8 bytes (5 if it is shorter than 8,
- * 4 and any fifth if it has no more). Every third position of the input is looked at: six
- * bytes there (three for short windows) are hashed into a bitmap that fits the first-level cache; one of any three neighbouring positions
- * falls into a window so that none is missed. What passes is compared with the windows themselves. Case is folded: the matcher behind
- * decides. On ordinary logs this leaves one line in thousands for the matcher, at several times the speed of matching everything.
+ * Each literal stands for one window, its rarest 8 bytes (5 if it is shorter than 8, 4 and any fifth if it has no more). Six bytes at every
+ * third position and four at every second are hashed and looked up in two Bloom filters that fit the first-level cache: wherever a window
+ * lies, one of these samples is within it, so none is missed. With AVX2 eight samples are looked up at once, with the same result. What
+ * passes is compared with the windows, then with the literals themselves. Case is folded: the matcher behind decides. On ordinary logs
+ * this leaves one line in thousands for the matcher, at several times the speed of matching everything.
  */
 #ifndef DTKB_SCAN_FILTER_H
 #define DTKB_SCAN_FILTER_H
@@ -29,5 +29,8 @@ void filter_free(struct filter *filter);
 /* First position >= `from` and < `to` where the window of a literal begins that is there; `to` if there is none. FILTER_PAD bytes before
  * `from` and behind `to` are read (their content only matters for windows that begin before `to`). */
 const char *filter_find(const struct filter *filter, const char *from, const char *to);
+
+/* The same without vectors: for machines that lack them, and for tests. */
+const char *filter_find_plain(const struct filter *filter, const char *from, const char *to);
 
 #endif

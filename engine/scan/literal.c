@@ -18,9 +18,13 @@ static const char common[] =
     "tensorboard wandb logging \nprecision float16 bfloat16 \nresults result finished \nimport from file line in module "
     "python/lib/python3 site-packages/ \nsize shape time step steps loss model models number \nconfig configuration use_ "
     "using \nwith over same each only during until working used also more less between after when every than then time all from done "
-    "finished completed lower higher different called before without \n";
+    "finished completed lower higher different called before without "
+    "\nerror errors failed failure not not connected to connection cannot could not expected exit code global unused start init init "
+    "bootstrap broadcast all_reduce all_gather net/ib : net/socket : net/ofi net/plugin: plugin for gpu gpus no such file or directory "
+    "cannot open shared object file \n[rank0]: rank0: rank 0 gpu0 gpu:0 \n";
 
-/* 0: not in common text; 1: a part of six bytes is (the filter looks at that many); 7: all of it. */
+/* 0: not in common text; 1: a part of six bytes is (the filter looks at that many); 7 for every time that all of it is, as it is for what
+ * has no letter: any number may be it. */
 static unsigned commonness(const char *text, size_t length)
 {
     char folded[LITERAL_MAX + 1];
@@ -29,8 +33,11 @@ static unsigned commonness(const char *text, size_t length)
     for (size_t i = 0; i < length; i++)
         folded[i] = (char)tolower((unsigned char)text[i]);
     folded[length] = '\0';
-    if (strstr(common, folded))
-        return 7;
+    unsigned times = strpbrk(folded, "abcdefghijklmnopqrstuvwxyz") ? 0 : 1;
+    for (const char *p = strstr(common, folded); p && times < 6; p = strstr(p + 1, folded))
+        times++;
+    if (times)
+        return 7 * times;
     for (size_t i = 0; length > 6 && i + 6 <= length; i++)
         if (memmem(common, sizeof common - 1, folded + i, 6))
             return 1;
@@ -55,7 +62,7 @@ unsigned literal_rarity(const char *text, size_t length)
         if (i && isupper((unsigned char)text[i]) && islower((unsigned char)text[i - 1]))
             sum += 4;
     }
-    return sum / (1 + commonness(text, length));
+    return sum * 8 / (1 + commonness(text, length)); /* the factor keeps common texts apart from each other */
 }
 
 size_t literal_window(size_t length)
@@ -98,12 +105,14 @@ static unsigned set_score(const struct literal_set *set)
 /* ---- expressions ---- */
 
 /*
- * A part of an expression is described by two sets. `exact`: all the strings that the part can match, where these are few. `needed`:
- * strings of which one is in every match. Concatenation multiplies exact sets; what does not fit becomes a candidate for `needed`.
+ * A part of an expression is described by sets. `head` and `tail`: every match begins, and ends, with one of these; where `is_exact`, the
+ * part matches exactly the strings of `head`, which are those of `tail`. `needed`: one of these is in every match. Concatenation
+ * multiplies the tail of what was read by the head of what follows: each product is a candidate for `needed`, so that "not (?:mov\w+|
+ * chang\w+)" is found by "not mov" and "not chang".
  */
 struct part {
     bool is_exact;
-    struct literal_set exact;
+    struct literal_set head, tail;
     struct literal_set needed; /* count 0: nothing needed */
 };
 
@@ -118,14 +127,21 @@ struct parser {
 
 static void parse_alternatives(struct parser *parser, struct part *out);
 
+static const struct literal_set empty = {.text = {""}, .count = 1};
+
+static struct part exactly(const struct literal_set *set)
+{
+    return (struct part){.is_exact = true, .head = *set, .tail = *set};
+}
+
 static void exact_empty(struct part *part)
 {
-    *part = (struct part){.is_exact = true, .exact = {.text = {""}, .count = 1}};
+    *part = exactly(&empty);
 }
 
 static void anything(struct part *part)
 {
-    *part = (struct part){.is_exact = false};
+    *part = (struct part){.head = empty, .tail = empty};
 }
 
 static void exact_char(struct parser *parser, char c, struct part *part)
@@ -136,7 +152,7 @@ static void exact_char(struct parser *parser, char c, struct part *part)
         anything(part);
         return;
     }
-    *part = (struct part){.is_exact = true, .exact = {.text = {text}, .count = 1}};
+    *part = exactly(&(struct literal_set){.text = {text}, .count = 1});
 }
 
 /* Keeps the better of what `part` needs already and of `candidate`. */
@@ -168,22 +184,23 @@ static bool multiply(struct parser *parser, const struct literal_set *left, cons
     return true;
 }
 
-/* `run` is the exact tail of what was read so far: append the next part to it. */
-static void append(struct parser *parser, struct part *whole, struct literal_set *run, const struct part *next)
+/* Appends the next part to what was read so far, whose tail is a run of fixed text that may go on. */
+static void append(struct parser *parser, struct part *whole, const struct part *next)
 {
-    struct literal_set longer;
-    if (next->is_exact && multiply(parser, run, &next->exact, &longer)) {
-        *run = longer;
+    struct literal_set joined;
+    bool fits = multiply(parser, &whole->tail, &next->head, &joined);
+    if (whole->is_exact && fits)
+        whole->head = joined;
+    if (next->is_exact && fits) {
+        whole->tail = joined;
         return;
     }
-    prefer_needed(whole, run);
+    prefer_needed(whole, &whole->tail);
+    if (fits)
+        prefer_needed(whole, &joined);
     prefer_needed(whole, &next->needed);
     whole->is_exact = false;
-    if (next->is_exact) {
-        *run = next->exact;
-    } else {
-        *run = (struct literal_set){.text = {""}, .count = 1};
-    }
+    whole->tail = next->tail;
 }
 
 static void skip_class(struct parser *parser, struct part *out)
@@ -219,12 +236,12 @@ static void skip_class(struct parser *parser, struct part *out)
     anything(out);
     if (!simple)
         return;
-    out->is_exact = true;
+    struct literal_set set = {.count = count};
     for (size_t i = 0; i < count; i++) {
-        out->exact.text[i] = arena_strndup(parser->arena, &chars[i], 1);
-        parser->failed = parser->failed || !out->exact.text[i];
+        set.text[i] = arena_strndup(parser->arena, &chars[i], 1);
+        parser->failed = parser->failed || !set.text[i];
     }
-    out->exact.count = count;
+    *out = exactly(&set);
 }
 
 static void parse_escape(struct parser *parser, struct part *out)
@@ -347,13 +364,13 @@ static void apply_quantifier(struct parser *parser, struct part *part)
     unsigned least;
     bool at_most_one;
     while (!parser->failed && parse_quantifier(parser, &least, &at_most_one)) {
-        if (least == 0 && at_most_one && part->is_exact && part->exact.count < LITERAL_ALTERNATIVES) {
-            part->exact.text[part->exact.count++] = "";
+        if (least == 0 && at_most_one && part->is_exact && part->head.count < LITERAL_ALTERNATIVES) {
+            part->head.text[part->head.count++] = "";
+            part->tail = part->head;
         } else if (least == 0) {
             anything(part);
         } else {
-            if (part->is_exact)
-                prefer_needed(part, &part->exact);
+            prefer_needed(part, &part->head);
             part->is_exact = false;
         }
     }
@@ -361,18 +378,15 @@ static void apply_quantifier(struct parser *parser, struct part *part)
 
 static void parse_sequence(struct parser *parser, struct part *out)
 {
-    struct literal_set run = {.text = {""}, .count = 1};
-    *out = (struct part){.is_exact = true};
+    exact_empty(out);
     while (!parser->failed && *parser->at && *parser->at != '|' && *parser->at != ')') {
         struct part next;
         exact_empty(&next);
         parse_atom(parser, &next);
         apply_quantifier(parser, &next);
-        append(parser, out, &run, &next);
+        append(parser, out, &next);
     }
-    if (out->is_exact)
-        out->exact = run;
-    prefer_needed(out, &run);
+    prefer_needed(out, &out->tail);
 }
 
 static bool add_all(struct literal_set *to, const struct literal_set *from)
@@ -395,7 +409,12 @@ static void parse_alternatives(struct parser *parser, struct part *out)
         parser->at++;
         struct part other;
         parse_sequence(parser, &other);
-        out->is_exact = out->is_exact && other.is_exact && add_all(&out->exact, &other.exact);
+        bool heads = add_all(&out->head, &other.head), tails = add_all(&out->tail, &other.tail);
+        if (!heads)
+            out->head = empty;
+        if (!tails)
+            out->tail = empty;
+        out->is_exact = out->is_exact && other.is_exact && heads && tails;
         if (!out->needed.count || !other.needed.count || !add_all(&out->needed, &other.needed))
             out->needed.count = 0;
     }
