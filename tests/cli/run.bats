@@ -85,3 +85,32 @@ load common
     expect_status 0
     [ "$output" = fine ]
 }
+
+@test "a silent job: NCCL's RAS service is asked, and can't hold us up" {
+    cat >"$BATS_TEST_TMPDIR/ras.py" <<'PY'
+import socket, sys, time
+server = socket.create_server(("127.0.0.1", 0))
+open(sys.argv[1], "w").write(str(server.getsockname()[1]))
+one, _ = server.accept()
+asked = one.makefile().readline()
+one.sendall(b"NCCL version 2.24.3\nasked: " + asked.encode() + b"Job summary \x1b[31m 1 communicator INCOMPLETE\n")
+if len(sys.argv) > 2:
+    time.sleep(30)
+one.sendall(b"x" * 200000)
+PY
+    for hold in "" hold; do
+        rm -f "$BATS_TEST_TMPDIR/port"
+        python3 "$BATS_TEST_TMPDIR/ras.py" "$BATS_TEST_TMPDIR/port" $hold 3>&- &
+        server=$!
+        until [ -s "$BATS_TEST_TMPDIR/port" ]; do sleep 0.05; done
+        start=$SECONDS
+        NCCL_RAS_ADDR=127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port") run "$DTKB" run --probe none --stall 0.3 -- sleep 1
+        kill $server 2>/dev/null || true
+        expect_status 0
+        [ $((SECONDS - start)) -lt 15 ]
+        [[ "$output" == *"NCCL RAS at 127.0.0.1:"* ]]
+        [[ "$output" == *"asked: verbose status"* ]]
+        [[ "$output" == *"INCOMPLETE"* && "$output" != *$'\e'* ]]
+        [ "${#output}" -lt 100000 ]
+    done
+}

@@ -79,7 +79,8 @@ const struct command command_run = {
     .operands = "-- CMD [ARG...]",
     .summary = "run a job unchanged; when it fails, print the diagnosis after its output",
     .details = "Output, signals, terminal and exit status are the job's own (128+N for a signal). The diagnosis goes to stderr, or\n"
-               "to the file that -o names. Works around a launcher and, one per rank, under it.",
+               "to the file that -o names. Works around a launcher and, one per rank, under it.\n"
+               "With --stall, a silent job's processes, their stacks (py-spy or gdb) and NCCL's RAS service are asked what they wait for.",
     .example = "dtkb run --stall 600 -- torchrun --nproc-per-node 8 train.py",
     .options = OPTIONS_COMMON | OPTION(OPT_PROBE) | OPTION(OPT_TIMEOUT) | OPTION(OPT_BUDGET) | OPTION(OPT_SET) | OPTION(OPT_STALL) |
                OPTION(OPT_PLUGINS) | OPTION(OPT_EXPLAIN),

@@ -1,5 +1,7 @@
 #include "stall.h"
 
+#include "ras.h"
+
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 #define PROCESSES_MAX 256
 #define STACKS_MAX 16 /* a node runs 8 ranks; the launcher and loaders come beside them */
 #define STACK_SECONDS 10
+#define STACK_MAX ((size_t)256 << 10)
 
 /* Reads a small file of /proc/PID, control bytes shown as blanks. "" when it can't be read. */
 static const char *read_proc(pid_t pid, const char *name, char *out, size_t size)
@@ -95,17 +98,17 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Copies the tool's output until it ends or its time is up. */
-static void copy_until(int from, double deadline, FILE *out)
+void stall_copy(int from, double seconds, size_t most, FILE *out)
 {
     char chunk[4096];
-    for (;;) {
+    for (double deadline = now() + seconds; most;) {
         double left = deadline - now();
         ssize_t length;
         if (left <= 0 || poll(&(struct pollfd){.fd = from, .events = POLLIN}, 1, (int)(left * 1000)) <= 0)
             return;
-        if ((length = read(from, chunk, sizeof chunk)) <= 0)
+        if ((length = read(from, chunk, most < sizeof chunk ? most : sizeof chunk)) <= 0)
             return;
+        most -= (size_t)length;
         for (ssize_t i = 0; i < length; i++)
             if (chunk[i] != '\n' && chunk[i] != '\t' && ((unsigned char)chunk[i] < 0x20 || chunk[i] == 0x7f))
                 chunk[i] = '?';
@@ -129,7 +132,7 @@ static bool run_tool(char **argv, FILE *out)
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     if (!failed) {
-        copy_until(ends[0], now() + STACK_SECONDS, out);
+        stall_copy(ends[0], STACK_SECONDS, STACK_MAX, out);
         kill(pid, SIGKILL);
         waitpid(pid, NULL, 0);
     }
@@ -165,4 +168,5 @@ void stall_describe(pid_t root, FILE *out)
         if (rank >= 0 && stacks++ < STACKS_MAX)
             describe_stack(pids[i], out);
     }
+    ras_describe(out);
 }
