@@ -53,7 +53,7 @@
 #define SCORE_DISPROVEN 2.0
 #define SCORE_WENT_ON 2.5
 #define SCORE_CLEAN_END 3.5
-#define SCORE_ALIVE 1.2
+#define SCORE_ALIVE 2.0
 #define SCORE_FOREIGN 3.0
 #define SCORE_FACTS_ALONE 0.4 /* signature term of a candidate that facts alone brought up */
 
