@@ -20,6 +20,9 @@ add_library(dtkb_flags INTERFACE)
 target_compile_definitions(dtkb_flags INTERFACE _GNU_SOURCE)
 target_compile_options(dtkb_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes
                        $<$<BOOL:${DTKB_WERROR}>:-Werror>)
+if(DTKB_FUZZ)
+  target_compile_options(dtkb_flags INTERFACE -fsanitize=fuzzer-no-link)  # coverage in the library: without it libFuzzer is blind
+endif()
 if(DTKB_SANITIZE)
   target_compile_options(dtkb_flags INTERFACE -fsanitize=${DTKB_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(dtkb_flags INTERFACE -fsanitize=${DTKB_SANITIZE})

@@ -90,6 +90,7 @@ static dtkb_status run_once(struct session *session, const char *probe, const ch
     struct fact_set facts = {0};
     struct probe_results results = {0};
     char *added;
+    *out = (struct outcome){PROBE_UNAVAILABLE, "", 0};
     const char **parameters = parameters_with(options, probe, change, &added);
     if (!parameters)
         return err_nomem(session->err);

@@ -10,7 +10,14 @@ struct arena_block {
     max_align_t data[];
 };
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define BLOCK_SIZE ((size_t)0) /* a block for each piece, so that the sanitizer sees where it ends */
+#else
 #define BLOCK_SIZE ((size_t)32 << 10)
+#endif
 
 void *arena_alloc(struct arena *arena, size_t size)
 {

@@ -18,8 +18,3 @@ dtkb_status err_set(struct err *err, dtkb_status code, const char *format, ...)
             *p = '?';
     return code;
 }
-
-dtkb_status err_nomem(struct err *err)
-{
-    return err_set(err, DTKB_E_NOMEM, "out of memory");
-}

@@ -13,7 +13,11 @@ struct err {
 /* Sets the error (controls in the text become '?') and returns `code`, so that `return err_set(err, ...)` reads well. `err` may be NULL. */
 __attribute__((format(printf, 3, 4))) dtkb_status err_set(struct err *err, dtkb_status code, const char *format, ...);
 
-/* The usual out-of-memory error. */
-dtkb_status err_nomem(struct err *err);
+/* The usual out-of-memory error. In the header, so that compilers and analyzers see that it never returns DTKB_OK. */
+static inline dtkb_status err_nomem(struct err *err)
+{
+    (void)err_set(err, DTKB_E_NOMEM, "out of memory");
+    return DTKB_E_NOMEM;
+}
 
 #endif

@@ -120,10 +120,9 @@ static dtkb_status gather_from_log(struct kb *kb, const struct findings *finding
             i++;
             continue;
         }
-        struct candidate dropped = out->list[i];
+        free(out->list[i].evidence);
+        free(out->list[i].seen);
         out->list[i] = out->list[--out->count];
-        free(dropped.evidence);
-        free(dropped.seen);
     }
     return status;
 }

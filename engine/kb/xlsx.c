@@ -130,6 +130,8 @@ static dtkb_status read_sheet(struct workbook *book, const struct buf *part, con
     if (!sheet->rows)
         status = data ? err_nomem(err) : err_set(err, DTKB_E_FORMAT, "a worksheet has no sheetData");
     for (const xmlNode *node = data ? xml_first(data) : NULL; node && status == DTKB_OK; node = xml_next(node)) {
+        if (!xml_is(node, "row"))
+            continue;
         struct sheet_row *row = &sheet->rows[sheet->row_count++];
         const char *number = xml_attribute(&book->arena, node, "r");
         row->number = number ? (unsigned)strtoul(number, NULL, 10) : (unsigned)sheet->row_count;

@@ -83,7 +83,7 @@ static void perform(const struct scenario *scenario, struct outcome *outcome)
 {
     xmlDoc *file = xmlReadFile(FACTS_XML, NULL, XML_PARSE_NONET);
     const struct vocabulary vocabulary = {.definition = facts_xml_definition, .context = file};
-    const char *env[16] = {"PATH=/usr/bin:/bin", "ASAN_OPTIONS=detect_leaks=0", "TMPDIR=" FAKES};
+    const char *env[16] = {"PATH=/usr/bin:/bin", "ASAN_OPTIONS=detect_leaks=0", ("TMPDIR=" FAKES)};
     size_t count = 3;
     for (size_t i = 0; i < COUNT(scenario->env) && scenario->env[i]; i++)
         env[count++] = scenario->env[i];
