@@ -99,7 +99,7 @@ static unsigned set_score(const struct literal_set *set)
         if (rarity < score)
             score = rarity;
     }
-    return set->count > 1 ? score - score / 16 : score;
+    return set->count > 1 ? score - score / 16 - score * (unsigned)set->count / 128 : score;
 }
 
 /* ---- expressions ---- */
@@ -122,6 +122,7 @@ struct parser {
     unsigned depth;
     bool failed; /* syntax we don't follow, or no memory: the expression has no literal */
     bool ignore_case;
+    bool joins; /* fixed text goes on into the heads of inexact parts */
 };
 #define DEPTH_MAX 50
 
@@ -184,23 +185,41 @@ static bool multiply(struct parser *parser, const struct literal_set *left, cons
     return true;
 }
 
-/* Appends the next part to what was read so far, whose tail is a run of fixed text that may go on. */
+/* Keeps the last `width` bytes of each member, and of equal ones one. */
+static void keep_ends(struct literal_set *set, size_t width)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        size_t length = strlen(set->text[i]), k = 0;
+        const char *end = length > width ? set->text[i] + length - width : set->text[i];
+        while (k < count && strcmp(set->text[k], end) != 0)
+            k++;
+        if (k == count)
+            set->text[count++] = end;
+    }
+    set->count = count;
+}
+
+/* Appends the next part to what was read so far, whose tail is a run of fixed text that may go on. Where all the ways in which it does are
+ * too many, the last bytes of the tail must do. */
 static void append(struct parser *parser, struct part *whole, const struct part *next)
 {
-    struct literal_set joined;
-    bool fits = multiply(parser, &whole->tail, &next->head, &joined);
-    if (whole->is_exact && fits)
-        whole->head = joined;
-    if (next->is_exact && fits) {
-        whole->tail = joined;
-        return;
+    struct literal_set joined, tail = whole->tail;
+    bool is_whole = multiply(parser, &tail, &next->head, &joined), fits = is_whole;
+    for (size_t width = 4; !fits && width > 0 && parser->joins; width--) {
+        keep_ends(&tail, width);
+        fits = multiply(parser, &tail, &next->head, &joined);
     }
-    prefer_needed(whole, &whole->tail);
-    if (fits)
-        prefer_needed(whole, &joined);
-    prefer_needed(whole, &next->needed);
-    whole->is_exact = false;
-    whole->tail = next->tail;
+    if (whole->is_exact && is_whole)
+        whole->head = joined;
+    if (!next->is_exact || !is_whole) {
+        prefer_needed(whole, &whole->tail);
+        if (fits && parser->joins)
+            prefer_needed(whole, &joined);
+        prefer_needed(whole, &next->needed);
+        whole->is_exact = false;
+    }
+    whole->tail = next->is_exact && fits ? joined : next->tail;
 }
 
 static void skip_class(struct parser *parser, struct part *out)
@@ -367,6 +386,7 @@ static void apply_quantifier(struct parser *parser, struct part *part)
         if (least == 0 && at_most_one && part->is_exact && part->head.count < LITERAL_ALTERNATIVES) {
             part->head.text[part->head.count++] = "";
             part->tail = part->head;
+            part->needed.count = 0;
         } else if (least == 0) {
             anything(part);
         } else {
@@ -450,9 +470,9 @@ static bool finish(struct literal_set *set, struct arena *arena)
     return set->count > 0;
 }
 
-bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out)
+static bool parse(const char *pattern, bool ignore_case, bool joins, struct arena *arena, struct literal_set *out)
 {
-    struct parser parser = {.at = pattern, .arena = arena, .ignore_case = ignore_case};
+    struct parser parser = {.at = pattern, .arena = arena, .ignore_case = ignore_case, .joins = joins};
     struct part whole;
     parse_alternatives(&parser, &whole);
     if (parser.failed || *parser.at || set_score(&whole.needed) == 0)
@@ -460,6 +480,12 @@ bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena
     *out = whole.needed;
     out->ignore_case = parser.ignore_case;
     return finish(out, arena);
+}
+
+/* Joined text is rarer but of more alternatives, which may be too many where expressions are alternatives themselves. */
+bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out)
+{
+    return parse(pattern, ignore_case, true, arena, out) || parse(pattern, ignore_case, false, arena, out);
 }
 
 bool literal_of_text(const char *text, bool ignore_case, struct arena *arena, struct literal_set *out)

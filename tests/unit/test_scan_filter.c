@@ -114,11 +114,14 @@ static void expressions_give_their_rarest_needed_text(void **state)
                  {"(?:literal text)*\\d", ""},
                  {"(?:literal text)+\\d", "literal text"},
                  {"literal text(?#note)s", "literal texts"},
+#define MANY "(?:aq|bq|cq) (?:zwxka\\d|zwxva\\d|zwxja\\d|zwxqa\\d)"
+                 {MANY "|" MANY "|" MANY "|" MANY "|" MANY, "zwxka|zwxva|zwxja|zwxqa"}, /* too many to be joined */
+                 {"(?:must|should)(?: have| be)?(?: the| a)?(?: old| new)?(?: qqqq)?(?: rrrr)?(?:optional text)?zzzz", "zzzz"},
                  {"unclosed(", ""}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct arena arena = {0};
         struct literal_set set;
-        char joined[256] = "";
+        char joined[1024] = "";
         if (literal_of_regex(cases[i].pattern, false, &arena, &set))
             for (size_t k = 0; k < set.count; k++) {
                 strcat(joined, k ? "|" : "");
