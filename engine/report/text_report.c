@@ -5,6 +5,7 @@
 #include "report/access.h"
 #include "report/formats.h"
 #include "report/page.h"
+#include "report/phrases.h"
 
 static void write_verdict(struct page *page, const json_t *report)
 {
@@ -20,8 +21,7 @@ static void write_verdict(struct page *page, const json_t *report)
               buf_text(&line));
     buf_clear(&line);
     if (symptom && !strcmp(verdict, "no-fault"))
-        buf_addf(&line, "If the job hangs, crawls or learns nothing all the same, its log is most like those with %s.",
-                 get_string(symptom, "id"));
+        add_silent_hint(&line, symptom);
     else if (symptom)
         buf_addf(&line, "kind of trouble: %s (%.0f %%)", get_string(symptom, "id"), get_number(symptom, "confidence") * 100);
     if (json_is_integer(rank))
@@ -80,22 +80,6 @@ static void write_other_causes(struct page *page, const json_t *causes)
     }
 }
 
-/* "about horovod 0.16.4 (here 0.28.1), nccl 2.4": what an old thread was about, against what runs here. */
-static void add_versions(struct buf *line, const json_t *versions)
-{
-    size_t i;
-    const json_t *version;
-    json_array_foreach(versions, i, version)
-    {
-        const char *here = get_string(version, "detected");
-        buf_addf(line, "%s%s %s", i ? ", " : "  [about ", get_string(version, "component"), get_string(version, "about"));
-        if (*here)
-            buf_addf(line, " (here %s)", here);
-    }
-    if (i)
-        buf_addc(line, ']');
-}
-
 static void write_similar(struct page *page, const json_t *list)
 {
     size_t i;
@@ -108,7 +92,11 @@ static void write_similar(struct page *page, const json_t *list)
         const char *title = get_string(issue, "title");
         buf_clear(&line);
         buf_adds(&line, *title ? title : "(nobody has read this thread yet: labels only)");
-        add_versions(&line, get_list(issue, "versions"));
+        if (json_array_size(get_list(issue, "versions"))) {
+            buf_adds(&line, "  [");
+            add_versions(&line, get_list(issue, "versions"));
+            buf_addc(&line, ']');
+        }
         page_text(page, 4, "- ", STYLE_PLAIN, buf_text(&line));
         if (get_flag(issue, "older_than_here"))
             page_text(page, 4, "", STYLE_WARN, "older versions than here: it may be fixed since");
@@ -136,12 +124,6 @@ static void write_next(struct page *page, const json_t *list)
     }
 }
 
-static void add_ids(struct buf *line, const char *word, const json_t *ids)
-{
-    for (size_t i = 0; i < json_array_size(ids); i++)
-        buf_addf(line, "%s%s", i ? ", " : word, json_string_value(json_array_get(ids, i)));
-}
-
 /* One side of a trial: "fault (0.31 s): reason". */
 static void write_outcome(struct page *page, const char *bullet, const json_t *outcome, enum style style)
 {
@@ -163,95 +145,41 @@ static void write_trials(struct page *page, const json_t *list)
     page_heading(page, "Tried on this machine");
     json_array_foreach(list, i, trial)
     {
-        bool works = get_flag(trial, "works");
         buf_clear(&line);
-        buf_addf(&line, "%s with %s", get_string(trial, "probe"), get_string(trial, "change"));
-        if (json_object_get(trial, "replaces"))
-            buf_addf(&line, " instead of '%s'", get_string(trial, "replaces"));
-        buf_adds(&line, works ? ": works" : ": does not help");
-        if (works)
-            buf_addf(&line, ", each of %lld times", get_integer(trial, "confirmed") + 1);
-        add_ids(&line, "; proves ", json_object_get(trial, "proves"));
-        add_ids(&line, "; rules out ", json_object_get(trial, "rules_out"));
-        page_text(page, 4, "* ", works ? STYLE_GOOD : STYLE_PLAIN, buf_text(&line));
+        add_trial(&line, trial);
+        page_text(page, 4, "* ", get_flag(trial, "works") ? STYLE_GOOD : STYLE_PLAIN, buf_text(&line));
         write_outcome(page, "without: ", json_object_get(trial, "before"), STYLE_DIM);
         write_outcome(page, "with:    ", json_object_get(trial, "after"), STYLE_DIM);
     }
     buf_free(&line);
 }
 
-static void add_numbers(struct buf *line, const char *before, const json_t *list)
-{
-    for (size_t i = 0; i < json_array_size(list); i++)
-        buf_addf(line, "%s%lld", i ? ", " : before, (long long)json_integer_value(json_array_get(list, i)));
-}
-
 static void write_joined(struct page *page, const json_t *joined)
 {
-    static const struct {
-        const char *key, *text;
-    } groups[] = {{"missing_ranks", "never arrived: rank "}, {"lost_ranks", "lost: rank "}, {"without_report", "gave no report: rank "}};
-    const json_t *pairs = json_object_get(joined, "bad_pairs");
     struct buf line = {0};
     if (!joined)
         return;
     page_heading(page, "Ranks");
-    buf_addf(&line, "%lld reports", get_integer(joined, "reports"));
-    if (get_integer(joined, "world_size"))
-        buf_addf(&line, " of a job of %lld ranks", get_integer(joined, "world_size"));
-    page_text(page, 4, "* ", STYLE_PLAIN, buf_text(&line));
-    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        buf_clear(&line);
-        add_numbers(&line, groups[i].text, json_object_get(joined, groups[i].key));
+    for (size_t i = 0; add_joined(&line, joined, i); i++) {
         if (line.length)
-            page_text(page, 4, "* ", STYLE_BAD, buf_text(&line));
-    }
-    for (size_t i = 0; i < json_array_size(pairs); i++) {
-        const json_t *pair = json_array_get(pairs, i);
+            page_text(page, 4, "* ", i ? STYLE_BAD : STYLE_PLAIN, buf_text(&line));
         buf_clear(&line);
-        buf_addf(&line, "collectives fail between the pair %s (%s)", get_string(pair, "pair"), get_string(pair, "report"));
-        page_text(page, 4, "* ", STYLE_BAD, buf_text(&line));
     }
     buf_free(&line);
 }
 
-/* "535.54 on 7; 550.90 on rank 3 on node2": the majority by number, the others by name. */
-static void add_group(struct buf *line, const json_t *group, bool majority)
-{
-    enum { NAMED = 4 };
-    const json_t *reports = json_object_get(group, "reports"), *value = json_object_get(group, "value");
-    if (json_is_null(value))
-        buf_adds(line, "absent");
-    else
-        add_scalar(line, value);
-    if (majority) {
-        buf_addf(line, " on %zu", json_array_size(reports));
-        return;
-    }
-    for (size_t i = 0; i < json_array_size(reports) && i < NAMED; i++)
-        buf_addf(line, "%s%s", i ? ", " : " on ", json_string_value(json_array_get(reports, i)));
-    if (json_array_size(reports) > NAMED)
-        buf_addf(line, " and %zu more", json_array_size(reports) - NAMED);
-}
-
 static void write_differences(struct page *page, const json_t *list)
 {
-    size_t i, g;
-    const json_t *difference, *group;
+    size_t i;
+    const json_t *difference;
     struct buf line = {0};
     if (!json_array_size(list))
         return;
     page_heading(page, "Not alike");
     json_array_foreach(list, i, difference)
     {
-        const json_t *groups = json_object_get(difference, "values");
         buf_clear(&line);
-        buf_addf(&line, "%s: ", get_string(difference, "fact"));
-        json_array_foreach(groups, g, group)
-        {
-            buf_adds(&line, g ? "; " : "");
-            add_group(&line, group, g == 0 && json_array_size(json_object_get(group, "reports")) > 1);
-        }
+        add_difference(&line, difference);
         page_text(page, 4, "* ", STYLE_WARN, buf_text(&line));
     }
     buf_free(&line);

@@ -1,5 +1,7 @@
 #include "report/timeline.h"
 
+#include <string.h>
+
 #include "report/access.h"
 #include "report/markup.h"
 
@@ -53,8 +55,11 @@ void add_timeline(struct buf *out, const json_t *report)
     if (count < 2)
         return;
     bool timed = time_span(list, &first, &last);
-    buf_addf(out, "<section><h2>Ranks</h2><p class=\"place\">%s</p><div class=\"ranks\">\n",
-             timed ? "by the time stamps of the log" : "in the order of the log, which has no time stamps for all of it");
+    buf_addf(
+        out,
+        "<section><h2>Ranks</h2>\n<p class=\"dim\">%s: <i class=\"mark initiating\"></i> began here <i class=\"mark cascade\"></i> follows "
+        "from it <i class=\"mark\"></i> other</p>\n<div class=\"ranks\">\n",
+        timed ? "By the time stamps of the log" : "In the order of the log, which has no time stamps for all of it");
     for (size_t r = 0; r < count; r++) {
         buf_addf(out, "<span>rank %lld</span><div class=\"track\">", ranks[r]);
         json_array_foreach(list, i, evidence)
@@ -63,7 +68,9 @@ void add_timeline(struct buf *out, const json_t *report)
             if (!json_is_integer(rank) || json_integer_value(rank) != ranks[r])
                 continue;
             double at = timed ? (get_number(evidence, "time") - first) / (last - first) : (double)i / (double)(total > 1 ? total - 1 : 1);
-            buf_addf(out, "<i class=\"%s\" style=\"left:%.1f%%\" title=\"", get_string(evidence, "role"), 1 + at * 98);
+            const char *role = get_string(evidence, "role");
+            const char *kind = !strcmp(role, "initiating") ? " initiating" : !strcmp(role, "cascade") ? " cascade" : "";
+            buf_addf(out, "<i class=\"mark%s\" style=\"left:%.1f%%\" title=\"", kind, 1 + at * 98);
             add_escaped(out, get_string(evidence, "text"));
             buf_adds(out, "\"></i>");
         }
