@@ -9,14 +9,14 @@ static const char html_style[] =
     "*{box-sizing:border-box}"
     "body{margin:0;font:16px/1.55 system-ui,sans-serif;color:var(--fg);background:var(--bg);overflow-wrap:anywhere}"
     "header,main,footer{max-width:58rem;margin:0 auto;padding:1rem 1.25rem}"
-    "header{margin-top:1.5rem;border-left:6px solid var(--mark);padding-top:.25rem;padding-bottom:.25rem}"
+    "header{position:relative;margin-top:1.25rem;padding:0 1.25rem 0 2.4rem}header:before{content:'';position:absolute;left:1.25rem;top:.3rem;bottom:.2rem;width:5px;border-radius:3px;background:var(--mark)}"
     "header.bad{--mark:var(--bad)}header.good{--mark:var(--good)}header.warn{--mark:var(--warn)}"
     "h1{font-size:1.65rem;line-height:1.25;margin:0 0 .5rem;text-wrap:balance}header.good h1,header.warn h1{color:var(--mark)}"
     "h2{font-size:.8rem;letter-spacing:.07em;text-transform:uppercase;color:var(--dim);margin:0 0 .75rem}"
     "p{margin:.3rem 0}a{color:var(--accent);text-underline-offset:.15em}footer{color:var(--dim);font-size:.8rem}"
     ".dim,.place{color:var(--dim);font-size:.9rem}.bad{color:var(--bad)}.good{color:var(--good)}.warn{color:var(--warn);font-size:.9rem}"
     ".chips{display:flex;flex-wrap:wrap;gap:.4rem;margin:.5rem 0}"
-    ".chips>span{border:1px solid var(--line);background:var(--card);border-radius:99px;padding:.1rem .75rem;font-size:.9rem}"
+    ".chips>span{border:1px solid var(--line);background:var(--card);border-radius:99px;padding:.1rem .75rem;font-size:.9rem;color:var(--fg)}"
     ".chips>span:first-letter{text-transform:uppercase}.chips>.symptom:first-letter{text-transform:none}"
     ".gauge{display:inline-block;width:4rem;height:.45rem;border-radius:9px;background:var(--line);overflow:hidden;vertical-align:.1em;margin-left:.25rem}"
     ".gauge i{display:block;height:100%;background:var(--accent)}.bad .gauge i{background:var(--bad)}"
@@ -39,8 +39,8 @@ static const char html_style[] =
 
 /* Narrow screens and paper. */
 static const char html_style_narrow[] =
-    "@media(max-width:34rem){header,main,footer{padding-left:.8rem;padding-right:.8rem}section{padding:.9rem}h1{font-size:1.35rem}.remedies>li{padding-left:0}.remedies>li:before{position:static;display:inline-block;margin:0 0 .3rem}}"
-    "@media print{:root{--bg:#fff;--fg:#000;--card:#fff}body{font-size:11pt}header{margin-top:0}section{border:0;padding:0 0 .5rem}li,pre,tr{break-inside:avoid}h2{break-after:avoid}details:not([open])::details-content{display:block;content-visibility:visible}.gauge i,.mark,.remedies>li:before,header{print-color-adjust:exact}}";
+    "@media(max-width:34rem){main,footer{padding-left:.8rem;padding-right:.8rem}header{padding-left:1.7rem}header:before{left:.8rem}section{padding:.9rem}h1{font-size:1.35rem}.remedies>li{padding-left:0}.remedies>li:before{position:static;display:inline-block;margin:0 0 .3rem}}"
+    "@media print{:root{--bg:#fff;--fg:#000;--card:#fff}body{font-size:11pt}header{margin-top:0}section{border:0;padding:0 0 .5rem}li,pre,tr{break-inside:avoid}h2{break-after:avoid}details:not([open])::details-content{display:block;content-visibility:visible}.gauge i,.mark,.remedies>li:before,header:before{print-color-adjust:exact}}";
 /* clang-format on */
 
 #endif
