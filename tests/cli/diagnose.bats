@@ -133,3 +133,25 @@ PY
     run "$DTKB" diagnose --probe none "$BATS_TEST_TMPDIR/new.log"
     [[ "$output" == *"(here 2.21.5+cuda12.4)"* && "$output" == *"may be fixed since"* ]]
 }
+
+@test "sarif and junit keep the rules of their formats" {
+    cd "$CASES"
+    for log in real/*.log healthy/a*.log noise/p*.log; do
+        for probe in none net,host; do
+            name=$BATS_TEST_TMPDIR/${probe%%,*}-$(basename "$log")
+            "$DTKB" diagnose --probe $probe -f sarif -o "$name.sarif" "$log" || [ $? -eq 1 ]
+            "$DTKB" diagnose --probe $probe -f junit -o "$name.xml" "$log" || [ $? -eq 1 ]
+        done
+    done
+    "$DTKB" probe -f junit -o "$BATS_TEST_TMPDIR/probes.xml" || [ $? -eq 1 ]
+    run /usr/bin/python3 -B "$ROOT/tests/cli/formats/formats.py" "$BATS_TEST_TMPDIR"/*.sarif "$BATS_TEST_TMPDIR"/*.xml
+    expect_status 0
+    [ -z "$output" ]
+    # The rules are not toothless.
+    sed 's/"level": "error"/"level": "fatal"/' "$BATS_TEST_TMPDIR/none-badif.log.sarif" >"$BATS_TEST_TMPDIR/bad.sarif"
+    sed 's/failures="[0-9]*"/failures="9"/' "$BATS_TEST_TMPDIR/none-badif.log.xml" >"$BATS_TEST_TMPDIR/bad.xml"
+    for bad in bad.sarif bad.xml; do
+        run /usr/bin/python3 -B "$ROOT/tests/cli/formats/formats.py" "$BATS_TEST_TMPDIR/$bad"
+        expect_status 1
+    done
+}
