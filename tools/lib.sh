@@ -38,6 +38,7 @@ need_tests() {
     need ripgrep command -v rg
     need python3 command -v python3
     need python3-jsonschema /usr/bin/python3 -c "import jsonschema"
+    need python3-yaml /usr/bin/python3 -c "import yaml"
     need python3-torch /usr/bin/python3 -c 'import torch.distributed'
     need openmpi-bin command -v mpirun
     need libopenmpi-dev sh -c 'command -v mpicc'

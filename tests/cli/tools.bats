@@ -77,3 +77,9 @@ PY
     [ "$status" -ne 0 ]
     [ "$(jq -r .dtkb.verdict "$BATS_TEST_TMPDIR/error.json")" = fault ]
 }
+
+@test "the README's recipes parse and name options that exist" {
+    run /usr/bin/python3 -B "$ROOT/tests/cli/recipes.py" "$ROOT/README.md" "$DTKB"
+    expect_status 0
+    [ "$output" = fine ]
+}
