@@ -172,6 +172,17 @@ static bool is_accusing(const struct fact *fact, const struct fact_set *facts, c
     return false;
 }
 
+/* A candidate that no line of the log names; such stand in the order of the cards. */
+static dtkb_status add_unlogged(struct candidates *out, const struct cause *cause, struct err *err)
+{
+    struct candidate *candidate = candidate_of(out, cause);
+    if (!candidate)
+        return err_nomem(err);
+    candidate->initiating = true;
+    candidate->first = cause->index;
+    return DTKB_OK;
+}
+
 /* Without a log, the facts of probes that found something bring up the causes they confirm. */
 static dtkb_status gather_from_facts(struct kb *kb, const struct score_input *input, struct candidates *out, struct err *err)
 {
@@ -185,11 +196,9 @@ static dtkb_status gather_from_facts(struct kb *kb, const struct score_input *in
         if (!cause->confirm || condition_test(cause->confirm, input->facts, &fact) != TRUTH_YES ||
             !is_accusing(fact, input->facts, input->probes))
             continue;
-        struct candidate *candidate = candidate_of(out, cause);
-        if (!candidate)
-            return err_nomem(err);
-        candidate->initiating = true;
-        candidate->first = i;
+        status = add_unlogged(out, cause, err);
+        if (status != DTKB_OK)
+            return status;
     }
     return DTKB_OK;
 }
@@ -226,11 +235,9 @@ static dtkb_status gather_from_trials(struct kb *kb, const struct trial_runs *tr
         if (cause->generic || !cause->trial_count || strcmp(cause->trials[0].probe, run->probe) != 0 ||
             strcmp(cause->trials[0].change, run->named) != 0)
             continue;
-        struct candidate *candidate = candidate_of(out, cause);
-        if (!candidate)
-            return err_nomem(err);
-        candidate->initiating = true;
-        candidate->first = i;
+        status = add_unlogged(out, cause, err);
+        if (status != DTKB_OK)
+            return status;
     }
     return DTKB_OK;
 }

@@ -318,7 +318,7 @@ dtkb_status probe_run_checked(const struct vocabulary *vocabulary, const char *c
 {
     static const struct probe_options none;
     struct session session = {.vocabulary = vocabulary, .options = options ? options : &none};
-    struct err local; /* `err` may be NULL */
+    struct err local = {0}; /* `err` may be NULL */
     err = err ? err : &local;
     dtkb_status status = catalog_load(session.options, &session.catalog, err);
     if (status != DTKB_OK)

@@ -26,7 +26,8 @@ mkdir -p "$root/var/tmp/dtkb"
 rm -f "$build"/dtkb_*.deb
 (cd "$build" && cpack -G DEB) >"$build/cpack.log" 2>&1 || fail "cpack: $(cat "$build/cpack.log")"
 cp "$build"/dtkb_*.deb "$root/var/tmp/dtkb/dtkb.deb"
-cp "$source/tests/cases/real/badif.log" "$source/tests/cases/healthy/$(ls "$source/tests/cases/healthy" | grep -m 1 '\.log$')" "$root/var/tmp/dtkb/"
+healthy=("$source"/tests/cases/healthy/*.log)
+cp "$source/tests/cases/real/badif.log" "${healthy[0]}" "$root/var/tmp/dtkb/"
 
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root DEBIAN_FRONTEND=noninteractive "$@"; }
 # step LABEL WANTED-STATUS PATTERN COMMAND...

@@ -46,7 +46,7 @@ static void write_line(FILE *file, unsigned i, unsigned *seed)
         (void)fprintf(file, "[INFO] [utils.py:786:see_memory_usage] MA %u.%02u GB Max_MA 40.1 GB CA 40.2 GB Max_CA 40 GB\n", b, a % 100);
     else if (kind < 88)
         (void)fprintf(file, "I1130 07:%02u:%02u.%06u %u loader.cc:%u] prefetched shard %u of %u, queue depth %u\n", i / 6000 % 60,
-                      i / 100 % 60, a * 7, 1000 + rank, a, a, 4096, b);
+                      i / 100 % 60, a * 7, 1000 + rank, a, a, 4096u, b);
     else if (kind < 93)
         (void)fprintf(file, "worker-%u: eval accuracy 0.%03u top5 0.%03u error_rate 0.%03u samples %u\n", rank, a, (a * 3) % 1000, 1000 - a,
                       a * 64);

@@ -80,7 +80,7 @@ static int run_import(const struct command *command, const struct options *optio
     char why[DTKB_ERROR_TEXT_MAX];
     if (!options->study)
         return run_import_dump(command, options);
-    if (!options->study || !options->notes || !options->taxonomy || options->operand_count != 2)
+    if (!options->notes || !options->taxonomy || options->operand_count != 2)
         return complain(command, EXIT_USAGE,
                         "import: give --study FILE.xlsx --notes FILE.jsonl --taxonomy FILE.xml and the folder to write");
     dtkb_status done = dtkb_kb_import_study(options->study, options->notes, options->taxonomy, options->operands[1], why, sizeof why);

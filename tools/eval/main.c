@@ -68,9 +68,10 @@ static int against_recorded(const struct settings *settings, char **cases, int c
 
 static int evaluate(const struct settings *settings, char **cases, int count)
 {
-    struct figures *figures = calloc((size_t)count * 2, sizeof *figures), *second = figures + count;
+    struct figures *figures = calloc((size_t)count * 2, sizeof *figures);
     if (!figures)
         return 2;
+    struct figures *second = figures + count;
     bool ok = measure(settings->kb, settings, cases, count, figures);
     ok = (!settings->against || measure(settings->against, settings, cases, count, second)) && ok;
     for (int i = 0; i < count; i++) {
