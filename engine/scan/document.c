@@ -7,20 +7,25 @@
 #include <unistd.h>
 
 #include "scan/pickle.h"
+#include "scan/tool.h"
 #include "scan/words.h"
 
 #define DOCUMENT_MAX ((size_t)256 << 20)
 
 bool document_may_be(const void *first, size_t length)
 {
+    static const char *const keys[] = {"\"pg_config\"", "\"pg_status\"",     "\"record_id\"",       "\"py_callstack\"",
+                                       "\"extraInfo\"", "\"communicators\"", "\"DCGM Diagnostic\"", "\"DCGM GPU Diagnostic\""};
     const char *p = first, *end = p + length;
     while (p < end && (*p == ' ' || *p == '\n' || *p == '\r' || *p == '\t'))
         p++;
-    if (p == end || *p != '{')
-        return false;
     size_t left = (size_t)(end - p);
-    return memmem(p, left, "\"pg_config\"", 11) || memmem(p, left, "\"pg_status\"", 11) || memmem(p, left, "\"record_id\"", 11) ||
-           memmem(p, left, "\"py_callstack\"", 14) || memmem(p, left, "\"extraInfo\"", 11);
+    if (left && *p == '<')
+        return memmem(p, left, "<nvidia_smi_log", 15);
+    bool found = false;
+    for (size_t i = 0; left && *p == '{' && i < sizeof keys / sizeof *keys && !found; i++)
+        found = memmem(p, left, keys[i], strlen(keys[i]));
+    return found;
 }
 
 static dtkb_status read_whole(const char *name, int fd, struct buf *out, struct err *err)
@@ -120,48 +125,136 @@ static dtkb_status read_message_lines(struct scan *scan, const char *name, const
     return status == DTKB_OK ? feed_end(scan, file, err) : status;
 }
 
-static dtkb_status use(struct scan *scan, const char *name, const json_t *root, size_t bytes, bool *taken, struct err *err)
+/* A new input file that was one document. */
+static dtkb_status add_document(struct scan *scan, const char *name, size_t bytes, uint32_t *file, struct err *err)
+{
+    dtkb_status status = scan_add_file(scan, name, file, err);
+    if (status == DTKB_OK)
+        scan->files[*file].bytes = bytes;
+    return status;
+}
+
+/* As if it had never been added. */
+static void drop_last(struct scan *scan)
+{
+    free((char *)scan->files[--scan->file_count].name);
+}
+
+static dtkb_status use_flight(struct scan *scan, const char *name, const json_t *root, size_t bytes, struct err *err)
 {
     uint32_t file;
-    dtkb_status status;
-    if (flight_is_dump(root)) {
-        *taken = true;
-        if (!scan->flight && !(scan->flight = flight_new()))
-            return err_nomem(err);
-        if ((status = scan_add_file(scan, name, &file, err)) != DTKB_OK)
-            return status;
-        scan->files[file].bytes = bytes;
-        scan->files[file].rank = flight_rank_of_name(name);
-        return flight_add(scan->flight, root, file, scan->files[file].rank, err);
-    }
-    const json_t *message = json_object_get(root, "message");
-    if (!json_is_object(message) && !json_object_get(root, "extraInfo"))
-        return DTKB_OK;
-    if ((status = scan_add_file(scan, name, &file, err)) != DTKB_OK)
+    if (!scan->flight && !(scan->flight = flight_new()))
+        return err_nomem(err);
+    dtkb_status status = add_document(scan, name, bytes, &file, err);
+    if (status != DTKB_OK)
         return status;
-    scan->files[file].bytes = bytes;
+    scan->files[file].rank = flight_rank_of_name(name);
+    return flight_add(scan->flight, root, file, scan->files[file].rank, err);
+}
+
+static dtkb_status use_report(struct scan *scan, const char *name, const json_t *root, size_t bytes, struct err *err)
+{
+    struct tool_report report = {.collect = &scan->collect};
+    dtkb_status status = add_document(scan, name, bytes, &report.file, err);
+    if (status == DTKB_OK)
+        (ras_is_report(root) ? ras_tell : dcgm_tell)(&report, root);
+    return status;
+}
+
+static dtkb_status use_json(struct scan *scan, const char *name, const json_t *root, size_t bytes, bool *taken, struct err *err)
+{
+    uint32_t file;
+    *taken = true;
+    if (flight_is_dump(root))
+        return use_flight(scan, name, root, bytes, err);
+    if (ras_is_report(root) || dcgm_is_report(root))
+        return use_report(scan, name, root, bytes, err);
+    const json_t *message = json_object_get(root, "message");
+    *taken = json_is_object(message) || json_object_get(root, "extraInfo");
+    dtkb_status status = *taken ? add_document(scan, name, bytes, &file, err) : DTKB_OK;
+    if (status != DTKB_OK || !*taken)
+        return status;
     *taken = read_error_file(scan, file, root);
-    if (!*taken) {
-        free((char *)scan->files[file].name);
-        scan->file_count--;
-        return DTKB_OK;
+    if (*taken)
+        return read_message_lines(scan, name, root, err);
+    drop_last(scan);
+    return DTKB_OK;
+}
+
+static dtkb_status use_xml(struct scan *scan, const char *name, const struct buf *text, bool *taken, struct err *err)
+{
+    struct tool_report report = {.collect = &scan->collect};
+    dtkb_status status = add_document(scan, name, text->length, &report.file, err);
+    if (status != DTKB_OK)
+        return status;
+    *taken = smi_tell(&report, buf_text(text), text->length);
+    if (!*taken)
+        drop_last(scan);
+    return DTKB_OK;
+}
+
+/* NCCL 2.28 forgets commas between the members of a missing rank: each on a line of its own, one after a value. */
+static json_t *load_mended(const struct buf *text)
+{
+    struct buf mended = {.maximum = DOCUMENT_MAX};
+    const char *data = buf_text(text), *written = data, *end = data + text->length;
+    if (!memmem(data, text->length, "\"communicators\"", 15))
+        return NULL;
+    for (const char *line = memchr(data, '\n', text->length); line; line = memchr(line + 1, '\n', (size_t)(end - line - 1))) {
+        const char *last = line, *next = line + 1;
+        while (last > written && strchr(" \r\t", last[-1]))
+            last--;
+        while (next < end && (*next == ' ' || *next == '\t'))
+            next++;
+        bool value = last > written && (strchr("\"}]el", last[-1]) || (last[-1] >= '0' && last[-1] <= '9'));
+        if (!value || next == end || *next != '"')
+            continue;
+        buf_add(&mended, written, (size_t)(last - written));
+        buf_addc(&mended, ',');
+        written = last;
     }
-    return read_message_lines(scan, name, root, err);
+    buf_add(&mended, written, (size_t)(end - written));
+    json_t *root = mended.failed ? NULL : json_loadb(buf_text(&mended), mended.length, 0, NULL);
+    buf_free(&mended);
+    return root;
+}
+
+static dtkb_status use_text(struct scan *scan, const char *name, const struct buf *text, bool *taken, struct err *err)
+{
+    const char *start = buf_text(text);
+    if (start[strspn(start, " \r\n\t")] == '<')
+        return use_xml(scan, name, text, taken, err);
+    json_t *root = json_loadb(start, text->length, 0, NULL);
+    if (!root)
+        root = load_mended(text);
+    dtkb_status status = root ? use_json(scan, name, root, text->length, taken, err) : DTKB_OK;
+    json_decref(root);
+    return status;
+}
+
+static dtkb_status use_pickle(struct scan *scan, const char *name, const struct buf *bytes, bool *taken, struct err *err)
+{
+    json_t *root = NULL;
+    dtkb_status status = pickle_read(name, bytes->data, bytes->length, &root, err);
+    if (status == DTKB_OK && root)
+        status = use_json(scan, name, root, bytes->length, taken, err);
+    json_decref(root);
+    return status;
+}
+
+dtkb_status document_text(struct scan *scan, const char *name, const struct buf *text, bool *taken, struct err *err)
+{
+    *taken = false;
+    return use_text(scan, name, text, taken, err);
 }
 
 dtkb_status document_read(struct scan *scan, const char *name, int fd, bool pickle, bool *taken, struct err *err)
 {
     struct buf whole = {0};
-    json_t *root = NULL;
     *taken = false;
     dtkb_status status = read_whole(name, fd, &whole, err);
-    if (status == DTKB_OK && pickle)
-        status = pickle_read(name, whole.data, whole.length, &root, err);
-    else if (status == DTKB_OK)
-        root = json_loadb(buf_text(&whole), whole.length, 0, NULL);
-    if (status == DTKB_OK && root)
-        status = use(scan, name, root, whole.length, taken, err);
-    json_decref(root);
+    if (status == DTKB_OK)
+        status = (pickle ? use_pickle : use_text)(scan, name, &whole, taken, err);
     buf_free(&whole);
     return status;
 }

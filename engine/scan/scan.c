@@ -12,6 +12,7 @@
 #include "scan/scan_private.h"
 
 #define FILES_MAX 1000000
+#define PIPED_MAX ((size_t)16 << 20) /* of a document that comes through a pipe */
 
 dtkb_status scan_new(const struct scan_db *db, const struct scan_options *options, struct scan **out, struct err *err)
 {
@@ -127,6 +128,28 @@ static dtkb_status read_stream(struct scan *scan, const char *name, int fd, cons
     return status == DTKB_OK ? feed_end(scan, file, err) : status;
 }
 
+/* A pipe that may hold a document is read to its end first, or until it is too long for one. */
+static dtkb_status read_piped(struct scan *scan, const char *name, int fd, const char *first, size_t length, struct err *err)
+{
+    struct buf text = {0};
+    char chunk[4096];
+    ssize_t n = 0;
+    bool taken = false;
+    buf_add(&text, first, length);
+    do {
+        n = read(fd, chunk, sizeof chunk);
+        if (n > 0)
+            buf_add(&text, chunk, (size_t)n);
+    } while (!text.failed && text.length < PIPED_MAX && !scan_cancelled(scan) && (n > 0 || (n < 0 && errno == EINTR)));
+    dtkb_status status = text.failed ? err_nomem(err) : n < 0 ? cannot_read(name, err) : DTKB_OK;
+    if (status == DTKB_OK && text.length < PIPED_MAX)
+        status = document_text(scan, name, &text, &taken, err);
+    if (status == DTKB_OK && !taken)
+        status = read_stream(scan, name, fd, text.data, text.length, err);
+    buf_free(&text);
+    return status;
+}
+
 static dtkb_status pass_over(struct scan *scan, const char *name, uint64_t bytes, struct err *err)
 {
     uint32_t file;
@@ -155,6 +178,8 @@ static dtkb_status read_content(struct scan *scan, const char *name, int fd, con
         return scan_archive(scan, name, fd, first, length, err);
     if (content == CONTENT_PICKLE || content == CONTENT_BINARY)
         return pass_over(scan, name, S_ISREG(st->st_mode) ? (uint64_t)st->st_size : length, err);
+    if (!whole && content == CONTENT_TEXT && document_may_be(first, length))
+        return read_piped(scan, name, fd, first, length, err);
     bool marked = length >= 3 && !memcmp(first, "\xef\xbb\xbf", 3);
     if (whole && content == CONTENT_TEXT && !marked)
         return scan_regular(scan, name, fd, (uint64_t)st->st_size, err);
@@ -224,7 +249,7 @@ dtkb_status scan_findings(struct scan *scan, struct findings *out, struct err *e
     }
     if (status == DTKB_OK)
         flight_conclude(scan->flight, &collect);
-    if (status == DTKB_OK && !flight_is_empty(scan->flight))
+    if (status == DTKB_OK)
         told_signatures(&scan->finder, &collect);
     if (status == DTKB_OK)
         status = collect_finish(&collect, &findings, err);
