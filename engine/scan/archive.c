@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scan/document.h"
 #include "scan/scan_private.h"
 
 #define DEPTH_MAX 3
@@ -14,6 +15,7 @@
 #define CHUNK ((size_t)64 << 10)
 #define EXPANSION_FREE ((uint64_t)1 << 30) /* up to this many bytes any ratio is allowed */
 #define EXPANSION_MAX 1000                 /* times the bytes read; beyond it is a bomb */
+#define DOCUMENT_MEMBER_MAX ((size_t)16 << 20)
 
 struct budget {
     uint64_t in, out, members;
@@ -90,6 +92,28 @@ static dtkb_status read_text(struct scan *scan, const char *name, struct archive
     return status == DTKB_OK ? feed_end(scan, file, err) : status;
 }
 
+/* A member that may be a document is unpacked whole first, up to the longest that one may be. */
+static dtkb_status read_document(struct scan *scan, const char *name, struct archive *archive, struct input *input, const char *first,
+                                 size_t length, struct err *err)
+{
+    struct buf text = {.maximum = DOCUMENT_MEMBER_MAX};
+    char chunk[4096];
+    la_ssize_t n = (la_ssize_t)length;
+    bool taken = false;
+    buf_add(&text, first, length);
+    while (!text.failed && text.length <= DOCUMENT_MEMBER_MAX - sizeof chunk && (n = archive_read_data(archive, chunk, sizeof chunk)) > 0)
+        buf_add(&text, chunk, (size_t)n);
+    dtkb_status status = text.failed ? err_nomem(err) : DTKB_OK;
+    if (status == DTKB_OK && n == 0)
+        status = document_text(scan, name, &text, &taken, err);
+    if (status == DTKB_OK && taken)
+        input->budget->out += text.length;
+    else if (status == DTKB_OK)
+        status = read_text(scan, name, archive, input, text.data, text.length, err);
+    buf_free(&text);
+    return status;
+}
+
 static dtkb_status read_member(struct scan *scan, const char *name, struct archive *archive, struct input *input, unsigned depth,
                                struct err *err)
 {
@@ -106,6 +130,8 @@ static dtkb_status read_member(struct scan *scan, const char *name, struct archi
     if (content == CONTENT_COMPRESSED && depth < DEPTH_MAX) {
         struct input inner = {.fd = -1, .parent = archive, .first = first, .first_length = length, .budget = input->budget};
         status = read_archive(scan, name, &inner, depth + 1, err);
+    } else if (content == CONTENT_TEXT && input->budget->out < EXPANSION_FREE && document_may_be(first, length)) {
+        status = read_document(scan, name, archive, input, first, length, err);
     } else if (content == CONTENT_TEXT || content == CONTENT_UTF16) {
         status = read_text(scan, name, archive, input, first, length, err);
     } else if ((status = scan_add_file(scan, name, &file, err)) == DTKB_OK) {

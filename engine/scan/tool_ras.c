@@ -260,7 +260,6 @@ void ras_tell(struct tool_report *report, const json_t *root)
     json_array_foreach(communicators, i, node) world = integer(node, "size", 0) > world ? integer(node, "size", 0) : world;
     if (world > (json_int_t)report->collect->world_size && world <= 1 << 24)
         report->collect->world_size = (uint32_t)world;
-    report->collect->training_log = true;
     size_t length = strspn(version, "0123456789.");
     if (length)
         collect_version(report->collect, "nccl", version, length, report->file, 0);
@@ -277,4 +276,5 @@ void ras_tell(struct tool_report *report, const json_t *root)
     if (timeouts > 0)
         tool_tell(report, &finding, "NCCL RAS: %" JSON_INTEGER_FORMAT " timeout%s while data was gathered", timeouts,
                   timeouts > 1 ? "s" : "");
+    report->collect->training_log = report->collect->training_log || report->told;
 }
