@@ -1,5 +1,4 @@
 /* Any bytes as a file, once as it is and once through a pipe: the same has to be found. */
-#define _GNU_SOURCE
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
