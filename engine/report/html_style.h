@@ -2,7 +2,8 @@
 #ifndef DTKB_REPORT_HTML_STYLE_H
 #define DTKB_REPORT_HTML_STYLE_H
 
-/* clang-format off: one rule or group of rules a line */
+/* One rule or group of rules a line. */
+/* clang-format off */
 static const char html_style[] =
     ":root{color-scheme:light "
     "dark;--fg:#1b2130;--bg:#f5f6f9;--card:#fff;--dim:#566072;--line:#dde1ea;--bad:#b3261e;--good:#1a7f37;--warn:#8a5a00;--code:#f0f2f7;--"
