@@ -8,7 +8,7 @@
 #include "scan/db.h"
 #include "scan/literal.h"
 
-#define FORM 4 /* of these bytes; raise it when literals are chosen differently */
+#define FORM 5 /* of these bytes; raise it when literals are chosen differently */
 
 struct header {
     char magic[8];

@@ -16,8 +16,9 @@
 #define SHORT_WINDOW LITERAL_MIN
 #define LONG_STEP 3  /* LONG_WINDOW - 6 + 1: grams of six bytes */
 #define SHORT_STEP 2 /* SHORT_WINDOW - 4 + 1: grams of four bytes */
-#define GRAM_WORDS_LOG 12
-#define START_WORDS_LOG 12
+#define LONG_WORDS_LOG 13
+#define SHORT_WORDS_LOG 12
+#define START_WORDS_LOG 11
 #define FOLD UINT64_C(0x2020202020202020)
 #define SHORT_MASK UINT64_C(0xffffffffff)
 #define TINY_MASK UINT64_C(0xffffffff)
@@ -29,7 +30,7 @@
 
 struct filter {
     /* Bloom filters of two bits within one word, small enough to stay in the first-level cache. */
-    uint32_t long_grams[1 << GRAM_WORDS_LOG], short_grams[1 << GRAM_WORDS_LOG];
+    uint32_t long_grams[1 << LONG_WORDS_LOG], short_grams[1 << SHORT_WORDS_LOG];
     uint64_t starts[1 << START_WORDS_LOG]; /* of whole windows */
     const char *(*find)(const struct filter *filter, const char *from, const char *to);
     uint64_t *windows; /* open addressing; a short window has its upper three bytes zero; 0 is free (a folded byte never is 0) */
@@ -63,18 +64,18 @@ static inline __attribute__((always_inline)) uint32_t hash_short(uint64_t word) 
 
 static inline __attribute__((always_inline)) uint32_t gram_bits(uint32_t hash)
 {
-    return UINT32_C(1) << (hash >> 15 & 31) | UINT32_C(1) << (hash >> 10 & 31);
+    return UINT32_C(1) << (hash >> 13 & 31) | UINT32_C(1) << (hash >> 8 & 31);
 }
 
-static inline __attribute__((always_inline)) bool has_gram(const uint32_t *grams, uint32_t hash)
+static inline __attribute__((always_inline)) bool has_gram(const uint32_t *grams, unsigned words_log, uint32_t hash)
 {
     uint32_t bits = gram_bits(hash);
-    return (grams[hash >> (32 - GRAM_WORDS_LOG)] & bits) == bits;
+    return (grams[hash >> (32 - words_log)] & bits) == bits;
 }
 
-static void add_gram(uint32_t *grams, uint32_t hash)
+static void add_gram(uint32_t *grams, unsigned words_log, uint32_t hash)
 {
-    grams[hash >> (32 - GRAM_WORDS_LOG)] |= gram_bits(hash);
+    grams[hash >> (32 - words_log)] |= gram_bits(hash);
 }
 
 static inline uint64_t hash_window(uint64_t window)
@@ -99,10 +100,10 @@ static uint64_t add_tiny(struct filter *filter, const char *literal)
 {
     char text[LONG_WINDOW + LONG_STEP] = {0};
     memcpy(text, literal, LITERAL_SHORTEST);
-    add_gram(filter->short_grams, hash_short(load(text)));
+    add_gram(filter->short_grams, SHORT_WORDS_LOG, hash_short(load(text)));
     for (unsigned any = 0; any < 256; any++) { /* literal[1..3] and what may follow */
         text[LITERAL_SHORTEST] = (char)any;
-        add_gram(filter->short_grams, hash_short(load(text + 1)));
+        add_gram(filter->short_grams, SHORT_WORDS_LOG, hash_short(load(text + 1)));
     }
     return (load(text) & TINY_MASK) | TINY_MARK;
 }
@@ -118,9 +119,9 @@ static uint64_t add_window(struct filter *filter, const char *literal, size_t at
     memcpy(text, literal + at, is_short ? SHORT_WINDOW : LONG_WINDOW);
     for (size_t i = 0; i < (is_short ? SHORT_STEP : LONG_STEP); i++)
         if (is_short)
-            add_gram(filter->short_grams, hash_short(load(text + i)));
+            add_gram(filter->short_grams, SHORT_WORDS_LOG, hash_short(load(text + i)));
         else
-            add_gram(filter->long_grams, hash_long(load(text + i)));
+            add_gram(filter->long_grams, LONG_WORDS_LOG, hash_long(load(text + i)));
     return is_short ? load(text) & SHORT_MASK : load(text);
 }
 
@@ -166,9 +167,9 @@ const char *filter_find_plain(const struct filter *filter, const char *from, con
         for (size_t i = 0; i < GROUP; i++) {
             const char *at = group + i, *start = NULL;
             uint64_t word = load(at);
-            if (i % LONG_STEP == 0 && __builtin_expect(has_gram(filter->long_grams, hash_long(word)), 0))
+            if (i % LONG_STEP == 0 && __builtin_expect(has_gram(filter->long_grams, LONG_WORDS_LOG, hash_long(word)), 0))
                 start = confirm_long(filter, at, from, to);
-            if (i % SHORT_STEP == 0 && !start && __builtin_expect(has_gram(filter->short_grams, hash_short(word)), 0))
+            if (i % SHORT_STEP == 0 && !start && __builtin_expect(has_gram(filter->short_grams, SHORT_WORDS_LOG, hash_short(word)), 0))
                 start = confirm_short(filter, at, from, to);
             if (start)
                 return start;
@@ -192,12 +193,12 @@ __attribute__((target("avx2"), always_inline)) static inline __m256i load_wide(c
 }
 
 /* has_gram for eight hashes: one bit each. */
-__attribute__((target("avx2"), always_inline)) static inline unsigned has_grams(const uint32_t *grams, __m256i hash)
+__attribute__((target("avx2"), always_inline)) static inline unsigned has_grams(const uint32_t *grams, unsigned words_log, __m256i hash)
 {
     const __m256i one = _mm256_set1_epi32(1), low_five = _mm256_set1_epi32(31);
-    const __m256i word = _mm256_i32gather_epi32((const int *)(const void *)grams, _mm256_srli_epi32(hash, 32 - GRAM_WORDS_LOG), 4);
-    const __m256i bits = _mm256_or_si256(_mm256_sllv_epi32(one, _mm256_and_si256(_mm256_srli_epi32(hash, 15), low_five)),
-                                         _mm256_sllv_epi32(one, _mm256_and_si256(_mm256_srli_epi32(hash, 10), low_five)));
+    const __m256i word = _mm256_i32gather_epi32((const int *)(const void *)grams, _mm256_srli_epi32(hash, (int)(32 - words_log)), 4);
+    const __m256i bits = _mm256_or_si256(_mm256_sllv_epi32(one, _mm256_and_si256(_mm256_srli_epi32(hash, 13), low_five)),
+                                         _mm256_sllv_epi32(one, _mm256_and_si256(_mm256_srli_epi32(hash, 8), low_five)));
     const __m256i known = _mm256_cmpeq_epi32(_mm256_and_si256(word, bits), bits);
     return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(known));
 }
@@ -210,7 +211,7 @@ __attribute__((target("avx2"), always_inline)) static inline unsigned long_sampl
     const __m256i text = load_wide(at, at + WIDE / 2 * LONG_STEP);
     const __m256i low = _mm256_mullo_epi32(_mm256_shuffle_epi8(text, low_bytes), _mm256_set1_epi32((int)FACTOR_LOW));
     const __m256i high = _mm256_mullo_epi32(_mm256_shuffle_epi8(text, high_bytes), _mm256_set1_epi32((int)FACTOR_HIGH));
-    return has_grams(filter->long_grams, _mm256_xor_si256(low, high));
+    return has_grams(filter->long_grams, LONG_WORDS_LOG, _mm256_xor_si256(low, high));
 }
 
 /* The grams of four bytes at at, at + 2, ... at + 14. */
@@ -218,7 +219,7 @@ __attribute__((target("avx2"), always_inline)) static inline unsigned short_samp
 {
     const __m256i bytes = _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7, 8, 9));
     const __m256i text = _mm256_shuffle_epi8(load_wide(at, at + WIDE / 2 * SHORT_STEP), bytes);
-    return has_grams(filter->short_grams, _mm256_mullo_epi32(text, _mm256_set1_epi32((int)FACTOR_LOW)));
+    return has_grams(filter->short_grams, SHORT_WORDS_LOG, _mm256_mullo_epi32(text, _mm256_set1_epi32((int)FACTOR_LOW)));
 }
 
 /* Some samples of the group are known, one bit each: tries them in the order of the text. */

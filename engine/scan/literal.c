@@ -23,8 +23,8 @@ static const char common[] =
     "bootstrap broadcast all_reduce all_gather net/ib : net/socket : net/ofi net/plugin: plugin for gpu gpus no such file or directory "
     "cannot open shared object file \n[rank0]: rank0: rank 0 gpu0 gpu:0 \n";
 
-/* 0: not in common text; 1: a part of six bytes is (the filter looks at that many); 7 for every time that all of it is, as it is for what
- * has no letter: any number may be it. */
+/* 0: not in common text; 1: a part of six bytes is, or of four if it is short (the filter looks at that many); 7 for every time that all of
+ * it is, as it is for what has no letter: any number may be it. */
 static unsigned commonness(const char *text, size_t length)
 {
     char folded[LITERAL_MAX + 1];
@@ -38,8 +38,9 @@ static unsigned commonness(const char *text, size_t length)
         times++;
     if (times)
         return 7 * times;
-    for (size_t i = 0; length > 6 && i + 6 <= length; i++)
-        if (memmem(common, sizeof common - 1, folded + i, 6))
+    size_t gram = length < 8 ? 4 : 6;
+    for (size_t i = 0; length > gram && i + gram <= length; i++)
+        if (memmem(common, sizeof common - 1, folded + i, gram))
             return 1;
     return 0;
 }

@@ -5,16 +5,15 @@
 
 #include "scan/words.h"
 
-/* `word` behind no letter, then within a few separators a digit: "step 12", "Epoch [1][20/10000]", "loss: 1.9" */
-static bool word_and_number(const char *line, const char *word)
+/* A word at `at`, then within a few separators a digit: "step 12", "Epoch [1][20/10000]", "loss: 1.9" */
+static bool word_and_number(const char *at)
 {
-    size_t n = strlen(word);
-    for (const char *p = strcasestr(line, word); p; p = strcasestr(p + n, word)) {
-        if (p > line && isalpha((unsigned char)p[-1]))
+    static const char *const words[] = {"step", "epoch", "iteration", "iter", "loss", "global_step", "samples/sec", "batch"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        size_t n = strlen(words[i]);
+        if (tolower((unsigned char)*at) != words[i][0] || strncasecmp(at, words[i], n) != 0)
             continue;
-        const char *q = p + n;
-        q += strspn(q, " :=[(#_s");
-        if (isdigit((unsigned char)*q))
+        if (isdigit((unsigned char)at[n + strspn(at + n, " :=[(#_s")]))
             return true;
     }
     return false;
@@ -22,10 +21,12 @@ static bool word_and_number(const char *line, const char *word)
 
 bool is_progress(const char *line)
 {
-    static const char *const words[] = {"step", "epoch", "iteration", "iter", "loss", "global_step", "samples/sec", "batch"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (word_and_number(line, words[i]))
+    bool behind_letter = false; /* one pass for all words: every line that is read is looked at */
+    for (const char *p = line; *p; p++) {
+        if (!behind_letter && word_and_number(p))
             return true;
+        behind_letter = isalpha((unsigned char)*p);
+    }
     return strstr(line, "it/s") || strstr(line, "s/it");
 }
 
