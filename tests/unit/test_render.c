@@ -67,10 +67,16 @@ static void no_format_lets_controls_through(void **state)
 static void html_and_junit_are_well_formed_and_inert(void **state)
 {
     (void)state;
-    json_t *report = report_with(hostile);
+    json_t *report = report_with(hostile), *mark = json_string("x\" onclick=\"alert(1)");
+    json_object_set(json_array_get(json_object_get(report, "evidence"), 0), "role", mark);
+    json_object_set(json_array_get(json_object_get(report, "evidence"), 1), "role", mark);
+    json_object_set(json_array_get(json_object_get(report, "probes"), 0), "status", mark);
+    json_object_set(report, "verdict", mark);
+    json_decref(mark);
     char *html = render_as(report, DTKB_FORMAT_HTML, false), *junit = render_as(report, DTKB_FORMAT_JUNIT, false);
     assert_null(strstr(html, "<script"));
     assert_null(strstr(html, "href=\"javascript"));
+    assert_null(strstr(html, "\" onclick"));
     xmlDocPtr doc = xmlReadMemory(junit, (int)strlen(junit), NULL, NULL, XML_PARSE_NONET | XML_PARSE_NOERROR);
     assert_non_null(doc);
     assert_int_equal(xmlStrcmp(xmlDocGetRootElement(doc)->name, (const xmlChar *)"testsuites"), 0);
