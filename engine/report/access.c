@@ -20,6 +20,13 @@ long long get_integer(const json_t *object, const char *key)
     return json_integer_value(json_object_get(object, key));
 }
 
+void add_place(struct buf *out, const json_t *evidence)
+{
+    buf_adds(out, get_string(evidence, "file"));
+    if (get_integer(evidence, "line") > 0)
+        buf_addf(out, ":%lld", get_integer(evidence, "line"));
+}
+
 const json_t *get_list(const json_t *object, const char *key)
 {
     return json_object_get(object, key);

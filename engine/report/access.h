@@ -10,6 +10,8 @@
 const char *get_string(const json_t *object, const char *key);
 double get_number(const json_t *object, const char *key);
 long long get_integer(const json_t *object, const char *key);
+/* "FILE:LINE"; the file alone where it has no lines, being one document. */
+void add_place(struct buf *out, const json_t *evidence);
 const json_t *get_list(const json_t *object, const char *key); /* an empty array when missing */
 bool get_flag(const json_t *object, const char *key);
 

@@ -47,7 +47,7 @@ static void add_log_line(struct buf *out, const json_t *evidence)
     buf_addf(out, "<li%s><p class=\"place\">", follows ? " class=\"follows\"" : "");
     if (began || follows)
         add_tagged(out, "b", began ? "bad" : "warn", began ? "began here" : "follows from it");
-    buf_addf(&place, "%s:%lld", get_string(evidence, "file"), get_integer(evidence, "line"));
+    add_place(&place, evidence);
     if (json_is_integer(rank))
         buf_addf(&place, " · rank %lld", (long long)json_integer_value(rank));
     if (get_integer(evidence, "count") > 1)

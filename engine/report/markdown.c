@@ -54,7 +54,8 @@ static void add_evidence(struct buf *out, const json_t *list)
         }
         buf_adds(out, "- ");
         add_plain(out, get_string(evidence, "file"));
-        buf_addf(out, ":%lld", get_integer(evidence, "line"));
+        if (get_integer(evidence, "line") > 0)
+            buf_addf(out, ":%lld", get_integer(evidence, "line"));
         if (json_is_integer(rank))
             buf_addf(out, ", rank %lld", (long long)json_integer_value(rank));
         buf_adds(out, "\n");

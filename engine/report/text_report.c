@@ -42,7 +42,7 @@ static void write_one_evidence(struct page *page, const json_t *evidence, struct
         page_text(page, 4, "* ", STYLE_PLAIN, buf_text(line));
         return;
     }
-    buf_addf(line, "%s:%lld", get_string(evidence, "file"), get_integer(evidence, "line"));
+    add_place(line, evidence);
     if (json_is_integer(rank))
         buf_addf(line, "  rank %lld", (long long)json_integer_value(rank));
     if (!strcmp(get_string(evidence, "role"), "cascade"))
