@@ -18,10 +18,11 @@ static const char common[] =
     "tensorboard wandb logging \nprecision float16 bfloat16 \nresults result finished \nimport from file line in module "
     "python/lib/python3 site-packages/ \nsize shape time step steps loss model models number \nconfig configuration use_ "
     "using \nwith over same each only during until working used also more less between after when every than then time all from done "
-    "finished completed lower higher different called before without "
+    "finished completed different called before without "
     "\nerror errors failed failure not not connected to connection cannot could not expected exit code global unused start init init "
     "bootstrap broadcast all_reduce all_gather net/ib : net/socket : net/ofi net/plugin: plugin for gpu gpus no such file or directory "
-    "cannot open shared object file \n[rank0]: rank0: rank 0 gpu0 gpu:0 \n";
+    "accuracy accuracy: steps steps: step=1 train trainer training saved saved to loaded used times time "
+    "cannot open shared object file \n[rank0]: rank0: rank 0 gpu0 gpu:0 \n            ------------============............############\n";
 
 /* 0: not in common text; 1: a part of six bytes is, or of four if it is short (the filter looks at that many); 7 for every time that all of
  * it is, as it is for what has no letter: any number may be it. */
