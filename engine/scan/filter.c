@@ -29,7 +29,7 @@
 #define FACTOR_HIGH 0x85ebca6bu
 
 struct filter {
-    /* Bloom filters of two bits within one word, small enough to stay in the first-level cache. */
+    /* Bloom filters of two bits within one word: grams, looked up for every sample, and whole windows, for what passes. */
     uint32_t long_grams[1 << LONG_WORDS_LOG], short_grams[1 << SHORT_WORDS_LOG];
     uint64_t starts[1 << START_WORDS_LOG]; /* of whole windows */
     const char *(*find)(const struct filter *filter, const char *from, const char *to);
