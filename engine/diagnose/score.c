@@ -288,8 +288,14 @@ bool score_ended_well(const struct findings *findings)
     return told && findings->clean_end;
 }
 
-static bool anything_died(const struct findings *findings)
+/* An exception, a signal, an exit status; or a probe whose work failed before our eyes. */
+static bool anything_died(const struct findings *findings, const struct probe_results *probes)
 {
+    for (size_t i = 0; probes && i < probes->count; i++) {
+        enum probe_status status = probes->results[i].status;
+        if (status == PROBE_FAULT || status == PROBE_CRASHED || status == PROBE_TIMED_OUT || status == PROBE_STUCK)
+            return true;
+    }
     for (size_t i = 0; i < findings->evidence_count; i++) {
         const struct evidence *evidence = &findings->evidence[i];
         if (evidence->kind == EV_EXCEPTION || evidence->kind == EV_SIGNAL || evidence->kind == EV_DUMP ||
@@ -325,7 +331,7 @@ static bool began_elsewhere(const struct findings *findings, const struct candid
     return false;
 }
 
-static void fill_terms(struct kb *kb, const struct findings *findings, struct candidate *candidate, bool elsewhere)
+static void fill_terms(struct kb *kb, const struct findings *findings, struct candidate *candidate, bool elsewhere, bool died)
 {
     double p = fmin(1.0 - candidate->miss, 0.985);
     double *terms = candidate->terms;
@@ -342,7 +348,7 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
         terms[TERM_WENT_ON] = -SCORE_CLEAN_END;
     else if (candidate->evidence_count && last_progress(findings) > candidate->last)
         terms[TERM_WENT_ON] = -SCORE_WENT_ON;
-    if (!candidate->proof && !anything_died(findings))
+    if (!candidate->proof && !died)
         terms[TERM_ALIVE] = -SCORE_ALIVE;
     if (!findings->training_log && !candidate->proof)
         terms[TERM_FOREIGN] = -SCORE_FOREIGN;
@@ -434,6 +440,7 @@ static void sum_up(struct candidates *candidates)
 dtkb_status score_all(struct kb *kb, const struct score_input *input, struct candidates *out, struct err *err)
 {
     const struct findings *findings = input->findings;
+    bool died = findings && anything_died(findings, input->probes);
     dtkb_status status = DTKB_OK;
     if (findings)
         status = gather_from_log(kb, findings, out, err);
@@ -445,7 +452,7 @@ dtkb_status score_all(struct kb *kb, const struct score_input *input, struct can
         status = judge_by_facts(kb, &out->list[i], input->facts, err);
         judge_by_trials(&out->list[i], input->trials);
         if (status == DTKB_OK)
-            fill_terms(kb, findings, &out->list[i], began_elsewhere(findings, out, &out->list[i]));
+            fill_terms(kb, findings, &out->list[i], began_elsewhere(findings, out, &out->list[i]), died);
     }
     if (status != DTKB_OK)
         return status;
