@@ -1,5 +1,6 @@
 #include "api/merge.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,17 @@ static void extend_unique(json_t *into, const json_t *from, json_t *seen, const 
     }
 }
 
+/* What a rank that merely lost its peer keeps of its confidence where another rank's report says how it began. */
+#define FOLLOWER_SHARE 0.4
+
+static double share_of(const struct source *sources, size_t count, const struct source *source)
+{
+    for (size_t r = 0; source->follows && r < count; r++)
+        if (sources[r].begins)
+            return FOLLOWER_SHARE;
+    return 1.0;
+}
+
 /* One list of all reports' entries: those of the same key become one, the surest wins, evidence is put together. */
 static json_t *join_list(const struct source *sources, size_t count, const char *list, const char *key)
 {
@@ -54,6 +66,7 @@ static json_t *join_list(const struct source *sources, size_t count, const char 
     for (size_t r = 0; r < count; r++) {
         size_t i;
         const json_t *entry;
+        double share = share_of(sources, count, &sources[r]);
         json_array_foreach(json_object_get(sources[r].report, list), i, entry)
         {
             const char *id = merge_string(entry, key);
@@ -64,10 +77,12 @@ static json_t *join_list(const struct source *sources, size_t count, const char 
                 json_array_append_new(joined, mine);
                 if (json_object_get(mine, "evidence"))
                     json_object_set_new(mine, "evidence", json_array());
+                if (json_object_get(mine, "confidence"))
+                    json_object_set_new(mine, "confidence", json_real(round(confidence_of(entry) * share * 1000.0) / 1000.0));
             }
             extend_unique(json_object_get(mine, "evidence"), json_object_get(entry, "evidence"), seen, id, EVIDENCE_MAX);
-            if (confidence_of(entry) > confidence_of(mine))
-                json_object_set(mine, "confidence", json_object_get(entry, "confidence"));
+            if (confidence_of(entry) * share > confidence_of(mine))
+                json_object_set_new(mine, "confidence", json_real(round(confidence_of(entry) * share * 1000.0) / 1000.0));
             if (!strcmp(merge_string(entry, "verified"), "yes"))
                 json_object_set(mine, "verified", json_object_get(entry, "verified"));
         }
@@ -121,13 +136,17 @@ static void join_verdict(json_t *merged, const struct source *sources, size_t co
 {
     static const char *const verdicts[] = {"no-fault", "unknown", "fault"};
     size_t worst = 0;
+    bool sure = false; /* the rank comes from a report that says how it began */
     json_t *rank = NULL;
     for (size_t r = 0; r < count; r++) {
         for (size_t v = worst + 1; v < 3; v++)
             if (!strcmp(merge_string(sources[r].report, "verdict"), verdicts[v]))
                 worst = v;
         json_t *told = json_object_get(sources[r].report, "first_failing_rank");
-        rank = rank || !json_is_integer(told) ? rank : told;
+        if (json_is_integer(told) && (!rank || (sources[r].begins && !sure))) {
+            rank = told;
+            sure = sources[r].begins;
+        }
     }
     json_object_set_new(merged, "verdict", json_string(verdicts[worst]));
     json_object_set_new(merged, "first_failing_rank", rank ? json_incref(rank) : json_null());
@@ -181,6 +200,20 @@ static void name_source(struct source *source)
         (void)snprintf(source->name, sizeof source->name, "report %zu", source->position + 1);
 }
 
+/* How this report's best cause came to be: see `follows` and `begins`. */
+static void judge_source(struct source *source)
+{
+    size_t i, cascade = 0;
+    const json_t *evidence;
+    json_array_foreach(json_object_get(json_array_get(json_object_get(source->report, "causes"), 0), "evidence"), i, evidence)
+    {
+        const char *role = merge_string(evidence, "role");
+        cascade += !strcmp(role, "cascade");
+        source->begins = source->begins || !strcmp(role, "initiating") || json_object_get(evidence, "fact");
+    }
+    source->follows = cascade > 0 && !source->begins;
+}
+
 dtkb_status dtkb_merge(const dtkb_doc *const *reports, size_t count, dtkb_doc **out, char *error, size_t error_size)
 {
     struct err err = {0};
@@ -202,6 +235,7 @@ dtkb_status dtkb_merge(const dtkb_doc *const *reports, size_t count, dtkb_doc **
         }
         sources[i] = (struct source){.report = tree, .position = i};
         name_source(&sources[i]);
+        judge_source(&sources[i]);
     }
     qsort(sources, count, sizeof *sources, by_rank);
     doc_new(join(sources, count), out, &err);

@@ -11,6 +11,8 @@ struct source {
     const json_t *report;
     size_t position; /* as given */
     int64_t rank;    /* -1: not told */
+    bool follows;    /* its best cause stands on cascade evidence only: it merely lost its peer */
+    bool begins;     /* its best cause has initiating evidence or a fact */
     char name[SOURCE_NAME_MAX];
 };
 

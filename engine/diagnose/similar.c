@@ -192,16 +192,25 @@ static json_t *hit_json(const struct kb_hit *hit, const struct issue *issue, con
                      "fix", issue->fix, "score", hit->score, "versions", versions, "older_than_here", old);
 }
 
+/* A thread with several rows in the study is shown once. */
+static bool shown(const json_t *list, const char *url)
+{
+    size_t i;
+    const json_t *hit;
+    json_array_foreach(list, i, hit) if (!strcmp(json_string_value(json_object_get(hit, "url")), url)) return true;
+    return false;
+}
+
 dtkb_status similar_json(struct kb *kb, const struct similar *similar, const struct findings *findings, size_t limit, json_t **out,
                          struct err *err)
 {
     json_t *list = json_array();
     struct arena arena = {0};
     dtkb_status status = DTKB_OK;
-    for (size_t i = 0; status == DTKB_OK && i < similar->hits.count && i < limit; i++) {
+    for (size_t i = 0; status == DTKB_OK && i < similar->hits.count && json_array_size(list) < limit; i++) {
         struct issue issue;
         status = kb_issue_by_id(kb, similar->hits.hits[i].issue, &arena, &issue, err);
-        if (status == DTKB_OK)
+        if (status == DTKB_OK && !shown(list, issue.url))
             json_array_append_new(list, hit_json(&similar->hits.hits[i], &issue, findings));
     }
     arena_free(&arena);

@@ -221,19 +221,43 @@ json_t *tree_other_evidence(const struct findings *findings, size_t limit)
 
 struct next_step {
     json_t *list;
+    const struct fact_set *facts;
     const struct cause *cause;
     const char *effect;
 };
+
+/* Was this area of facts looked at already ("net." by the probe net)? Then the fact is absent, not unasked. */
+static bool looked_at(const struct fact_set *facts, const char *fact)
+{
+    size_t area = strcspn(fact, ".");
+    for (size_t i = 0; i < facts->count; i++)
+        if (!strncmp(facts->facts[i].name, fact, area) && facts->facts[i].name[area] == '.')
+            return true;
+    return false;
+}
+
+static bool asked(const json_t *list, const char *fact)
+{
+    size_t i;
+    const json_t *step;
+    json_array_foreach(list, i, step)
+    {
+        const char *known = json_string_value(json_object_get(step, "fact"));
+        if (known && !strcmp(known, fact))
+            return true;
+    }
+    return false;
+}
 
 static void ask_for_fact(void *context, const char *fact)
 {
     struct next_step *step = context;
     char what[256], why[512];
+    if (json_array_size(step->list) >= NEXT_SHOWN || asked(step->list, fact) || looked_at(step->facts, fact))
+        return;
     (void)snprintf(what, sizeof what, "look at the fact %s", fact);
     (void)snprintf(why, sizeof why, "it would %s: %s", step->effect, step->cause->title);
-    if (json_array_size(step->list) < NEXT_SHOWN)
-        json_array_append_new(step->list,
-                              json_pack("{s:s, s:s, s:s, s:s}", "fact", fact, "cause", step->cause->id, "text", what, "why", why));
+    json_array_append_new(step->list, json_pack("{s:s, s:s, s:s, s:s}", "fact", fact, "cause", step->cause->id, "text", what, "why", why));
 }
 
 static bool nccl_debug_seen(const struct findings *findings)
@@ -252,7 +276,7 @@ json_t *tree_next(const struct candidates *candidates, const struct fact_set *fa
         facts = &none;
     for (size_t i = 0; i < candidates->count && i < SUSPECTS; i++) {
         const struct cause *cause = candidates->list[i].cause;
-        struct next_step step = {.list = list, .cause = cause, .effect = "confirm"};
+        struct next_step step = {.list = list, .facts = facts, .cause = cause, .effect = "confirm"};
         if (cause->confirm)
             condition_missing(cause->confirm, facts, ask_for_fact, &step);
         step.effect = "rule out";

@@ -155,3 +155,16 @@ PY
         expect_status 1
     done
 }
+
+@test "of merged ranks the one that began it decides, not those that lost their peer" {
+    printf 'torchrun\nRuntimeError: [./gloo/transport/tcp/pair.cc:598] Connection closed by peer [127.0.0.1]:54455\nrank 0 exit code 1\n' >"$BATS_TEST_TMPDIR/0.log"
+    printf 'torchrun\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 1; 79.10 GiB total capacity)\nrank 1 exit code 1\n' >"$BATS_TEST_TMPDIR/1.log"
+    for rank in 0 1; do
+        "$DTKB" diagnose --probe none --json "$BATS_TEST_TMPDIR/$rank.log" >"$BATS_TEST_TMPDIR/$rank.json" || [ $? -eq 1 ]
+    done
+    alone=$(jq '.causes[] | select(.id == "peer-connection-lost").confidence' "$BATS_TEST_TMPDIR/0.json")
+    run "$DTKB" merge --json "$BATS_TEST_TMPDIR/0.json" "$BATS_TEST_TMPDIR/1.json"
+    [ "$(field '.causes[0].id')" = gpu-oom ]
+    [ "$(field .first_failing_rank)" = 1 ]
+    [ "$(field ".causes[] | select(.id == \"peer-connection-lost\").confidence < $alone / 2")" = true ]
+}
