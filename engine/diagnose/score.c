@@ -115,15 +115,16 @@ static dtkb_status gather_from_log(struct kb *kb, const struct findings *finding
             status = err_nomem(err);
     }
     /* `support` and `against` alone make no candidate. */
-    for (size_t i = 0; i < out->count;) {
+    size_t kept = 0;
+    for (size_t i = 0; i < out->count; i++) {
         if (out->list[i].miss < 1.0) {
-            i++;
-            continue;
+            out->list[kept++] = out->list[i];
+        } else {
+            free(out->list[i].evidence);
+            free(out->list[i].seen);
         }
-        free(out->list[i].evidence);
-        free(out->list[i].seen);
-        out->list[i] = out->list[--out->count];
     }
+    out->count = kept;
     return status;
 }
 

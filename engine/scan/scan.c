@@ -152,7 +152,7 @@ static dtkb_status read_piped(struct scan *scan, const char *name, int fd, const
 
 static dtkb_status pass_over(struct scan *scan, const char *name, uint64_t bytes, struct err *err)
 {
-    uint32_t file;
+    uint32_t file = 0;
     dtkb_status status = scan_add_file(scan, name, &file, err);
     if (status == DTKB_OK) {
         scan->files[file].binary = true;

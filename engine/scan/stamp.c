@@ -41,8 +41,10 @@ static bool clock_time(const char **p, double *seconds)
         return false;
     double fraction = 0, scale = 0.1;
     if ((*q == '.' || *q == ',') && isdigit((unsigned char)q[1]))
-        for (q++; isdigit((unsigned char)*q); q++, scale /= 10)
+        for (q++; isdigit((unsigned char)*q); q++) {
             fraction += (*q - '0') * scale;
+            scale /= 10;
+        }
     *seconds = h * 3600 + m * 60 + s + fraction;
     *p = q;
     return true;

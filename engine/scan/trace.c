@@ -3,15 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "scan/words.h"
 
 #define MESSAGE_LINES_MAX 8
 
 static void copy_text(char *to, size_t size, const char *from, size_t length)
 {
-    if (length >= size)
-        for (length = size - 1; length && ((unsigned char)from[length] & 0xc0) == 0x80;)
-            length--;
+    length = utf8_cut(from, length, size - 1);
     memcpy(to, from, length);
     to[length] = '\0';
 }

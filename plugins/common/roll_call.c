@@ -79,7 +79,7 @@ static void watch(struct roll_call *roll, size_t *count, int fd, short events)
 void roll_turn(struct roll_call *roll, struct pollfd *own, size_t own_count, uint64_t wait_ns)
 {
     size_t count = 0, own_at;
-    uint64_t now = roll_now(roll), wait = wait_ns < BEAT_EVERY ? wait_ns : BEAT_EVERY;
+    uint64_t wait = wait_ns < BEAT_EVERY ? wait_ns : BEAT_EVERY;
     watch(roll, &count, roll->listener, POLLIN);
     for (size_t i = 0; i < roll->peer_count; i++)
         watch(roll, &count, roll->peers[i].fd, (short)(roll->connecting ? POLLOUT : POLLIN));
@@ -94,7 +94,7 @@ void roll_turn(struct roll_call *roll, struct pollfd *own, size_t own_count, uin
     (void)ppoll(roll->fds, count, &timeout, NULL);
     for (size_t i = 0; i < own_count && i < 15; i++)
         own[i].revents = roll->fds[own_at + i].revents;
-    now = roll_now(roll);
+    uint64_t now = roll_now(roll);
     if (now >= roll->beat_due && !roll->over) {
         roll->beat_due = now + BEAT_EVERY;
         if (!roll->setup.rank || roll->peers[0].arrived)

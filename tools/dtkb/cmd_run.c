@@ -18,7 +18,7 @@ static void report_stall(struct job *job, double seconds, void *context)
 /* The job's end as launchers print it, so that the reader of logs knows it too. */
 static dtkb_status feed_end(const struct job *job, dtkb_diagnosis *diagnosis)
 {
-    char line[96];
+    char line[96] = "";
     const char *rank = getenv("RANK")                   ? getenv("RANK")
                        : getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK")
                                                         : getenv("SLURM_PROCID");
