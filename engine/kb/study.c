@@ -176,9 +176,11 @@ static dtkb_status add_row(struct study *study, const char *const cells[FIELDS],
     if (status == DTKB_OK) {
         study_notes_apply(&study->notes, issue);
         row->file = file_of(study, issue);
+        if (!row->file)
+            return err_nomem(err);
         study->row_count++;
     }
-    return status == DTKB_OK && !row->file ? err_nomem(err) : status;
+    return status;
 }
 
 /* ---- sheets ---- */
@@ -240,7 +242,7 @@ static dtkb_status write_pack(const struct study *study, const char *file, const
     buf_addf(&id, "study-%s", file);
     issue_xml_begin(&text, buf_text(&id), buf_text(&title), ORIGIN);
     for (size_t i = 0; i < study->row_count; i++)
-        if (strcmp(study->rows[i].file, file) == 0)
+        if (strcmp(study->rows[i].file, file) == 0) /* NOLINT(clang-analyzer-core.NonNullParamChecker): always set */
             issue_xml_add(&text, &study->rows[i].issue);
     issue_xml_end(&text);
     dtkb_status status = path.failed || title.failed || id.failed ? err_nomem(err) : write_file(buf_text(&path), &text, err);

@@ -32,7 +32,7 @@ static dtkb_status feed_job(const struct job *job, dtkb_diagnosis *diagnosis)
 {
     static const char *const names[] = {"stdout", "stderr"};
     dtkb_status status = DTKB_OK;
-    for (int i = 0; status == DTKB_OK && i < job->streams; i++)
+    for (int i = 0; status == DTKB_OK && i < job->streams && i < 2; i++)
         status = window_feed(&job->windows[i], diagnosis, job->streams == 1 ? "output" : names[i]);
     return status == DTKB_OK ? feed_end(job, diagnosis) : status;
 }
