@@ -61,7 +61,7 @@ static void every_broken_clause_is_named(void **state)
     expect(tree, "quiet", "warn", "probe 'noisy' prints 12 bytes, the first line: debug: here");
     expect(tree, "declared", "fail", "probe 'undeclared' emits 'double.offset'");
     expect(tree, "facts", "fail", "probe 'wrong_type': fact 'double.up' has type i64; the vocabulary says bool");
-    expect(tree, "deadline", "fail", "probe 'deaf', given 0.2");
+    expect(tree, "deadline", "fail", "probe 'deaf', given 0.");
     expect(tree, "killed", "fail", "probe 'defiant' went on after SIGTERM");
     expect(tree, "repeatable", "fail", "probe 'fickle' emitted 'double.item.");
     expect(tree, "bare", "fail", "probe 'fragile' crashed with empty roots: Aborted");

@@ -208,8 +208,8 @@ static void a_hang_costs_its_deadline_and_little_more(void **state)
     run_names(&describing, (struct probe_options){0}, NAMES("inapplicable"));
     run_names(&hanging, (struct probe_options){.timeout = 0.3}, NAMES("ignores-term"));
     double cost = hanging.seconds - describing.seconds;
-    assert_true(cost < 0.3 + 0.2); /* 0.03 to SIGKILL; the rest is for a busy machine */
-    assert_true(result_of(&hanging, "ignores-term")->seconds < 0.4);
+    assert_true(cost < 0.3 + 0.6); /* 0.03 to SIGKILL; the rest is for a busy machine, far from the probe's own 10 */
+    assert_true(result_of(&hanging, "ignores-term")->seconds < 0.3 + 0.6);
     done(&describing);
     done(&hanging);
 }
