@@ -20,7 +20,7 @@ static void clean(const char *raw, char *out, size_t size)
 {
     char line[EVIDENCE_TEXT_MAX];
     size_t length = 0;
-    for (; raw[length] && length < size - 1 && length < sizeof line; length++)
+    for (; length < size - 1 && length < sizeof line && raw[length]; length++)
         line[length] = strchr("\r\n\t", raw[length]) ? ' ' : raw[length];
     out[line_strip(line, length, out)] = '\0';
 }
