@@ -61,7 +61,7 @@ static void fill_labels(struct kb *kb, const struct judgement *judgement, const 
     if (hints)
         labels_silent_symptoms(kb, &judgement->similar, symptoms);
     else
-        labels_symptoms(kb, shown, &judgement->similar, symptoms);
+        labels_symptoms(shown, &judgement->similar, symptoms);
     labels_fixes(kb, shown, &judgement->similar, symptoms->count ? symptoms->list[0].id : NULL, fixes);
     for (size_t i = 0; hints && i < symptoms->count; i++)
         symptoms->list[i].confidence *= HINT_SHARE;

@@ -43,9 +43,8 @@ static void sort_labels(struct labels *labels, double ceiling)
         labels->list[i].confidence = fmin(labels->list[i].confidence, ceiling);
 }
 
-void labels_symptoms(struct kb *kb, const struct candidates *candidates, const struct similar *similar, struct labels *out)
+void labels_symptoms(const struct candidates *candidates, const struct similar *similar, struct labels *out)
 {
-    (void)kb;
     for (size_t i = 0; i < candidates->count; i++) {
         const struct candidate *candidate = &candidates->list[i];
         /* Later candidates are rivals, not more of the same: each place counts for less. */

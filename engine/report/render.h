@@ -10,7 +10,6 @@
 struct render_options {
     unsigned width; /* columns; 0: 80 */
     bool color;
-    bool links; /* OSC 8 hyperlinks */
 };
 
 /* `document` has a member "schema" that says what it is ("dtkb.report/1", "dtkb.search/1", ...). DTKB_E_UNSUPPORTED when the format can't
