@@ -1,6 +1,5 @@
 #include "nccl_job.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,37 +98,4 @@ bool job_find(const struct kit *kit, struct job *out, char *error, size_t size)
         return false;
     }
     return find_port(kit, out, error, size);
-}
-
-/* ---- trials ---- */
-
-/* Length of NAME in "NAME=...", 0 when it is none. */
-static size_t assignment(const char *text)
-{
-    size_t length = 0;
-    while (isupper((unsigned char)text[length]) || text[length] == '_' || (length && isdigit((unsigned char)text[length])))
-        length++;
-    return text[length] == '=' ? length : 0;
-}
-
-bool trial_apply(const char *trial, char *error, size_t size)
-{
-    char name[128], value[1024];
-    while (*trial) {
-        size_t length = assignment(trial), end = length + 1;
-        if (!length || length >= sizeof name) {
-            (void)snprintf(error, size, "the parameter trial has '%.80s' where NAME=VALUE belongs", trial);
-            return false;
-        }
-        while (trial[end] && !(trial[end] == ',' && assignment(trial + end + 1)))
-            end++;
-        (void)snprintf(name, sizeof name, "%.*s", (int)length, trial);
-        (void)snprintf(value, sizeof value, "%.*s", (int)(end - length - 1), trial + length + 1);
-        if (*value ? setenv(name, value, 1) : unsetenv(name)) {
-            (void)snprintf(error, size, "the trial's %s cannot be set", name);
-            return false;
-        }
-        trial += end + (trial[end] == ',');
-    }
-    return true;
 }

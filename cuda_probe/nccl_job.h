@@ -17,8 +17,4 @@ bool job_find(const struct kit *kit, struct job *out, char *error, size_t size);
 /* The first host of a Slurm node list: "gpu[03-07,9],cpu1" -> "gpu03". */
 bool job_first_host(const char *list, char *out, size_t size);
 
-/* Sets NAME=VALUE or several joined by commas in this process; an empty value removes the variable. A comma that begins no NAME= belongs
- * to the value. False, with a text, for what is no assignment. */
-bool trial_apply(const char *trial, char *error, size_t size);
-
 #endif

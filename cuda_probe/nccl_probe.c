@@ -479,19 +479,12 @@ static void check(struct run *run)
     run->state->team.ending = ending;
 }
 
-static bool prepare(struct run *run)
+static void begin(struct run *run)
 {
-    struct kit *kit = &run->kit;
-    const char *trial = kit_param(kit, "trial", NULL);
-    char error[256];
-    if (trial && !trial_apply(trial, error, sizeof error)) {
-        kit_unavailable(kit, "%s", error);
-        return false;
-    }
+    const char *trial = kit_param(&run->kit, "trial", NULL); /* is in the environment already */
     if (trial)
-        kit_string(kit, trial, NULL, "nccl.trial");
+        kit_string(&run->kit, trial, NULL, "nccl.trial");
     transcript_start(&run->transcript);
-    return true;
 }
 
 static dtkb_result run_nccl(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
@@ -501,7 +494,8 @@ static dtkb_result run_nccl(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
         kit_unavailable(&run.kit, "out of memory");
         return kit_finish(&run.kit);
     }
-    if (prepare(&run) && open_nccl(&run) && open_cuda(&run) && take_part(&run))
+    begin(&run);
+    if (open_nccl(&run) && open_cuda(&run) && take_part(&run))
         check(&run);
     report_choices(&run);
     if (*run.fault)
@@ -525,7 +519,7 @@ static const dtkb_param_v1 params[] = {
     {DTKB_PARAM_V1_INIT, .name = "bisect", .summary = "1: find the GPU or pair at fault, 0: do not", .default_value = "1"},
     {DTKB_PARAM_V1_INIT, .name = "libnccl", .summary = "file or folder of NCCL's library, instead of searching"},
     {DTKB_PARAM_V1_INIT, .name = "libcuda", .summary = "likewise of the driver's library"},
-    {DTKB_PARAM_V1_INIT, .name = "trial", .summary = "NAME=VALUE, or several joined by commas, to try"},
+    {DTKB_PARAM_V1_INIT, .name = "trial", .summary = "NAME=VALUE, or several joined by commas, to try; no value: the variable is removed"},
 };
 static const dtkb_probe_v1 probes[] = {
     {DTKB_PROBE_V1_INIT, .default_timeout_ms = 60000, .name = "nccl",

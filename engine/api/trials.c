@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/redact.h"
+#include "base/setting.h"
 
 #define RUNS_MAX 32u
 #define EXPANSIONS_MAX 8u
@@ -164,22 +165,46 @@ static dtkb_status look_before(struct session *session, struct subject *subject)
     return run_once(session, subject->probe, NULL, &subject->before);
 }
 
-/* What the job's environment says of the variable that a change sets, NULL when nothing. */
-static const char *own_value(const char *change)
+/* What the job's environment says of the variable that a setting sets, NULL when nothing. */
+static const char *own_value(const struct setting *setting)
 {
     char name[128];
-    size_t length = strcspn(change, "=");
-    if (length >= sizeof name || !change[length])
+    if (setting->name_length >= sizeof name)
         return NULL;
-    memcpy(name, change, length);
-    name[length] = '\0';
+    memcpy(name, setting->name, setting->name_length);
+    name[setting->name_length] = '\0';
     return getenv(name);
 }
 
 static bool is_set_already(const char *change)
 {
-    const char *value = own_value(change);
-    return value && !strcmp(value, change + strcspn(change, "=") + 1);
+    struct setting setting;
+    bool same = true;
+    while (same && setting_next(&change, &setting)) {
+        const char *value = own_value(&setting);
+        value = value ? value : "";
+        same = strlen(value) == setting.value_length && !strncmp(value, setting.value, setting.value_length);
+    }
+    return same;
+}
+
+/* The job's own values that a change replaces, NULL where it had none: "7", or "A=7,B=8" where the change is of several variables. */
+static const char *replaced_by(struct session *session, const char *change)
+{
+    struct setting setting;
+    struct buf all = {0};
+    for (const char *rest = change; setting_next(&rest, &setting);) {
+        const char *value = own_value(&setting);
+        bool several = setting.name != change || *rest;
+        if (!value)
+            continue;
+        if (several)
+            buf_addf(&all, "%s%.*s=", all.length ? "," : "", (int)setting.name_length, setting.name);
+        buf_adds(&all, value);
+    }
+    const char *clean = all.length ? without_secrets(session, buf_text(&all)) : NULL;
+    buf_free(&all);
+    return clean;
 }
 
 /* The facts that a place holder needs, where no probe has told them yet. */
@@ -259,7 +284,7 @@ static dtkb_status try_change(struct session *session, const struct subject *sub
                             .named = arena_strdup(session->arena, trial->change),
                             .rules_out = arena_strdup(session->arena, trial->rules_out ? trial->rules_out : ""),
                             .change = arena_strdup(session->arena, change),
-                            .replaces = own_value(change) ? without_secrets(session, own_value(change)) : NULL,
+                            .replaces = replaced_by(session, change),
                             .before = subject->before.status,
                             .before_reason = subject->before.reason,
                             .before_seconds = subject->before.seconds};

@@ -9,6 +9,7 @@
 #include <dtkb/plugin.h>
 
 #include "base/clock.h"
+#include "base/setting.h"
 
 struct env {
     char **items;
@@ -55,6 +56,32 @@ static void assign(struct env *env, const char *entry)
             return;
         }
     push(env, arena_strdup(env->arena, entry));
+}
+
+static void remove_variable(struct env *env, const char *name, size_t length)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < env->count; i++)
+        if (strncmp(env->items[i], name, length) != 0 || env->items[i][length] != '=')
+            env->items[kept++] = env->items[i];
+    while (env->count > kept)
+        env->items[--env->count] = NULL;
+}
+
+/* A trial changes the job's environment: here, so that no probe has to. */
+static void apply_trial(struct env *env, const char *trial)
+{
+    struct setting setting;
+    while (setting_next(&trial, &setting)) {
+        size_t length = (size_t)(setting.value + setting.value_length - setting.name);
+        char *entry = arena_strndup(env->arena, setting.name, length);
+        if (!entry)
+            env->failed = true;
+        else if (setting.value_length)
+            assign(env, entry);
+        else
+            remove_variable(env, setting.name, setting.name_length);
+    }
 }
 
 static size_t list_length(const char *const *list)
@@ -113,9 +140,8 @@ static void push_parameters(struct env *env, const struct launch *launch)
         if (!parameter)
             continue;
         push_parameter(env, parameter);
-        /* A trial changes the job's environment: here, so that no probe has to. */
-        if (!strncmp(parameter, "trial=", 6) && (launch->probe->caps & DTKB_CAP_TRIALS) && strchr(parameter + 6, '='))
-            assign(env, parameter + 6);
+        if (!strncmp(parameter, "trial=", 6) && (launch->probe->caps & DTKB_CAP_TRIALS))
+            apply_trial(env, parameter + 6);
     }
 }
 
@@ -132,13 +158,25 @@ static void push_run(struct env *env, const struct launch *launch, struct job *j
     push_parameters(env, launch);
 }
 
+/* Variables that trials among the parameters may add. */
+static size_t settings_in(const char *const *params)
+{
+    size_t count = 0;
+    struct setting setting;
+    for (; params && *params; params++) {
+        const char *value = strchr(*params, '=');
+        for (value = value ? value + 1 : ""; setting_next(&value, &setting);)
+            count++;
+    }
+    return count;
+}
+
 static bool set_env(const struct launch *launch, struct arena *arena, struct job *job)
 {
     const struct probe_options *options = launch->options;
     const char *const *job_env = options->env ? options->env : (const char *const *)environ;
     struct env env = {.arena = arena};
-    /* Twice the parameters: each may be a trial as well. */
-    env.capacity = list_length(job_env) + 2 * list_length(options->params) + list_length(launch->extra) + 16;
+    env.capacity = list_length(job_env) + list_length(options->params) + settings_in(options->params) + list_length(launch->extra) + 16;
     env.items = arena_alloc(arena, env.capacity * sizeof *env.items);
     if (!env.items)
         return false;

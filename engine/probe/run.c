@@ -7,6 +7,7 @@
 #include <dtkb/plugin.h>
 
 #include "base/clock.h"
+#include "base/setting.h"
 #include "base/utf8.h"
 #include "probe/catalog.h"
 #include "probe/intake.h"
@@ -313,6 +314,18 @@ void probe_results_free(struct probe_results *results)
     *results = (struct probe_results){0};
 }
 
+static dtkb_status check_trials(const char *const *params, struct err *err)
+{
+    for (; params && *params; params++) {
+        size_t key = strcspn(*params, "=");
+        const char *name = memrchr(*params, '.', key);
+        name = name ? name + 1 : *params;
+        if (!strncmp(name, "trial=", 6) && !setting_is_well_formed(name + 6))
+            return err_set(err, DTKB_E_USAGE, "'%.200s' is no trial: give NAME=VALUE, or several joined by commas", *params);
+    }
+    return DTKB_OK;
+}
+
 dtkb_status probe_run_checked(const struct vocabulary *vocabulary, const char *const *names, size_t count,
                               const struct probe_options *options, struct fact_set *facts, struct probe_results *results, struct err *err)
 {
@@ -320,7 +333,9 @@ dtkb_status probe_run_checked(const struct vocabulary *vocabulary, const char *c
     struct session session = {.vocabulary = vocabulary, .options = options ? options : &none};
     struct err local = {0}; /* `err` may be NULL */
     err = err ? err : &local;
-    dtkb_status status = catalog_load(session.options, &session.catalog, err);
+    dtkb_status status = check_trials(session.options->params, err);
+    if (status == DTKB_OK)
+        status = catalog_load(session.options, &session.catalog, err);
     if (status != DTKB_OK)
         return status;
     for (size_t i = 0; status == DTKB_OK && i < count; i++)

@@ -237,6 +237,17 @@ static void start(struct run *run, char *const *argv, char *const *env)
         run_trouble(run, TROUBLE_FAILED, "cannot start %s: %s", argv[0], strerror(run->worker->code));
 }
 
+/* Is the variable of this entry one that the trial changes ("A=1,B=2")? */
+static bool is_tried(const char *entry, const char *trial)
+{
+    const size_t length = strcspn(entry, "=") + 1;
+    while (trial && strncmp(entry, trial, length) != 0) {
+        trial = strchr(trial, ',');
+        trial = trial ? trial + 1 : NULL;
+    }
+    return trial != NULL;
+}
+
 /* Variables by which the outer launcher speaks to its ranks: with them a second launcher would take itself for one of those. */
 static bool is_launchers(const char *entry, const char *trial)
 {
@@ -258,7 +269,7 @@ static bool is_launchers(const char *entry, const char *trial)
                                            "SLURM_",
                                            "PRTE_",
                                            "HYDI_"};
-    if (trial && !strncmp(entry, trial, strcspn(trial, "=") + 1))
+    if (is_tried(entry, trial))
         return false;
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
         if (!strncmp(entry, prefixes[i], strlen(prefixes[i])))

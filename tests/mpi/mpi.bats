@@ -89,7 +89,7 @@ named() {
     for rank in 0 1 2 3; do
         [ "$(reason $rank)" = "ok: " ]
     done
-    job -np 2 "${PROBE[@]}" --set mpi.trial=OMPI_MCA_pml=nosuch
+    job -np 2 "${PROBE[@]}" --set mpi.trial=OMPI_MCA_btl=self,tcp,OMPI_MCA_pml=nosuch
     named 0 "MPI_Init failed" mpi.init.status failed # rank 0 started it, and tells the others
     [[ "$(reason 1)" == "fault: "*"MPI_Init failed"* ]]
 }

@@ -58,10 +58,12 @@ PROBE(echo)
         if (!strncmp(*entry, "DTKB_FD=", 8) || !strncmp(*entry, "DTKB_PARAM_", 11))
             rank = "one of the host's own variables";
     }
-    const char *size = host->param(call, "size-bytes"), *other = host->param(call, "other"), *tried = getenv("NCCL_P2P_DISABLE");
+    const char *size = host->param(call, "size-bytes"), *other = host->param(call, "other"), *tried = getenv("NCCL_P2P_DISABLE"),
+               *names = getenv("NCCL_SOCKET_IFNAME");
     char *scratch = host->scratch(call, 100);
-    (void)snprintf(text, sizeof text, "%s %s %s %s rank=%s size=%s other=%s tried=%s scratch=%d left=%d", call->probe, call->proc_root,
-                   call->sys_root, call->dev_root, rank, size ? size : "none", other ? other : "none", tried ? tried : "none",
+    (void)snprintf(text, sizeof text, "%s %s %s %s rank=%s size=%s other=%s tried=%s,%s,%s scratch=%d left=%d", call->probe,
+                   call->proc_root, call->sys_root, call->dev_root, rank, size ? size : "none", other ? other : "none",
+                   tried ? tried : "none", names ? names : "none", getenv("NCCL_ALGO") ? "left" : "gone",
                    scratch && !scratch[0] && !scratch[99], call->deadline_ns > host->now_ns() && !host->should_stop(call));
     return dtkb_emit_string(host, call, "double.name", text);
 }

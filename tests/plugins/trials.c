@@ -41,6 +41,13 @@ static dtkb_result mute(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
     return judge(host, call, is_set("NCCL_NVLS_ENABLE", "0"), "double mute: something went wrong\n");
 }
 
+/* Wants two things at once. */
+static dtkb_result two(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
+{
+    int right = is_set("NCCL_ALGO", "Ring") && is_set("NCCL_PROTO", "Simple") && !is_set("NCCL_TWO_IS_BROKEN", "1");
+    return judge(host, call, right, "double two: ring and simple\n");
+}
+
 /* Fails the first time only, as a file remembers. */
 static dtkb_result once(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
 {
@@ -94,6 +101,7 @@ static const dtkb_probe_v1 probes[] = {
     TRIED("try-peers", peers),
     TRIED("try-sockets", sockets),
     TRIED("try-mute", mute),
+    TRIED("try-two", two),
     TRIED("try-once", once),
     TRIED("try-slow", slow),
     TRIED("try-shy", shy),

@@ -1,4 +1,4 @@
-/* The parts of the NCCL probe that need no library: bisecting, trials, the launcher's variables, NCCL's log, library files. */
+/* The parts of the NCCL probe that need no library: bisecting, the launcher's variables, NCCL's log, library files. */
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdarg.h>
@@ -54,22 +54,7 @@ static void a_fault_of_all_or_none_is_no_culprit(void **state)
     }
 }
 
-/* ---- trials and jobs ---- */
-
-static void trials_set_and_remove(void **state)
-{
-    (void)state;
-    char error[256];
-    setenv("NCCL_ALGO", "Tree", 1);
-    assert_true(trial_apply("NCCL_SOCKET_IFNAME=^lo,docker,br-,NCCL_P2P_DISABLE=1,NCCL_ALGO=", error, sizeof error));
-    assert_string_equal(getenv("NCCL_SOCKET_IFNAME"), "^lo,docker,br-");
-    assert_string_equal(getenv("NCCL_P2P_DISABLE"), "1");
-    assert_null(getenv("NCCL_ALGO"));
-    assert_false(trial_apply("NCCL_P2P_DISABLE", error, sizeof error));
-    assert_non_null(strstr(error, "NCCL_P2P_DISABLE"));
-    assert_false(trial_apply("lower=1", error, sizeof error));
-    assert_false(trial_apply("=1", error, sizeof error));
-}
+/* ---- jobs ---- */
 
 static void first_hosts_of_node_lists(void **state)
 {
@@ -200,13 +185,9 @@ static void the_loader_cache_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_culprit_is_found),
-        cmocka_unit_test(a_fault_of_all_or_none_is_no_culprit),
-        cmocka_unit_test(trials_set_and_remove),
-        cmocka_unit_test(first_hosts_of_node_lists),
-        cmocka_unit_test(launchers_are_recognised),
-        cmocka_unit_test(choices_are_read_from_the_log),
-        cmocka_unit_test(versions_come_from_names_and_contents),
+        cmocka_unit_test(every_culprit_is_found),        cmocka_unit_test(a_fault_of_all_or_none_is_no_culprit),
+        cmocka_unit_test(first_hosts_of_node_lists),     cmocka_unit_test(launchers_are_recognised),
+        cmocka_unit_test(choices_are_read_from_the_log), cmocka_unit_test(versions_come_from_names_and_contents),
         cmocka_unit_test(the_loader_cache_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

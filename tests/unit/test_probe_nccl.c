@@ -74,8 +74,6 @@ TEST(the_setting_helps_as_a_trial, .env = {LIBRARIES, "FAKE_NCCL_NEEDS=NCCL_P2P_
      .status = PROBE_OK, .facts = {"nccl.allreduce.status=ok", "nccl.transport=SHM", "nccl.trial=NCCL_P2P_DISABLE=1"})
 TEST(a_trial_of_two_settings, .env = {LIBRARIES}, .params = {"trial=NCCL_P2P_DISABLE=1,NCCL_SHM_DISABLE=1"}, .status = PROBE_OK,
      .facts = {"nccl.transport=NET/Socket"})
-TEST(a_trial_that_is_none, .env = {LIBRARIES}, .params = {"trial=faster"}, .status = PROBE_UNAVAILABLE,
-     .reason = {"'faster'", "NAME=VALUE"})
 TEST(a_name_that_selects_no_interface, .env = {LIBRARIES, "NCCL_SOCKET_IFNAME=ib9"}, .status = PROBE_FAULT,
      .reason = {"ncclInternalError", "no socket interface found"}, .facts = {"nccl.init.status=ncclInternalError"})
 TEST(the_wrong_interface_is_named, .env = {LIBRARIES, "FAKE_NCCL_IFACES=docker0:172.17.0.1,eth0:10.0.0.5", "FAKE_NCCL_REACHABLE=eth0"},
@@ -289,7 +287,6 @@ int main(void)
         cmocka_unit_test(system_error_without_a_setting),
         cmocka_unit_test(the_setting_helps_as_a_trial),
         cmocka_unit_test(a_trial_of_two_settings),
-        cmocka_unit_test(a_trial_that_is_none),
         cmocka_unit_test(a_name_that_selects_no_interface),
         cmocka_unit_test(the_wrong_interface_is_named),
         cmocka_unit_test(the_right_interface_helps),

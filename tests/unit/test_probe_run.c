@@ -97,17 +97,31 @@ static void a_probe_is_told_what_it_may_see(void **state)
 {
     (void)state;
     struct outcome out;
-    const char *const env[] = {"RANK=3", "DTKB_PARAM_other=stale", "NCCL_P2P_DISABLE=0", NULL};
-    const char *const params[] = {"echo.size-bytes=17", "good.other=5", "trial=NCCL_P2P_DISABLE=1", NULL};
+    const char *const env[] = {"RANK=3", "DTKB_PARAM_other=stale", "NCCL_ALGO=Tree", "NCCL_P2P_DISABLE=0", NULL};
+    const char *const params[] = {"echo.size-bytes=17", "good.other=5",
+                                  "trial=NCCL_SOCKET_IFNAME=^lo,br-,NCCL_P2P_DISABLE=1,NCCL_ALGO=", NULL};
     const struct probe_options options = {
         .proc_root = "/p", .sys_root = "/s", .dev_root = "/d", .env = env, .params = params, .timeout = 5};
     run_names(&out, options, NAMES("echo", "shell-good"));
     expect(&out, "echo", PROBE_OK, "");
     expect(&out, "shell-good", PROBE_OK, "");
     assert_string_equal(fact_set_find(&out.facts, "double.name")->value.string,
-                        "echo /p /s /d rank=3 size=17 other=none tried=1 scratch=1 left=1");
+                        "echo /p /s /d rank=3 size=17 other=none tried=1,^lo,br-,gone scratch=1 left=1");
     assert_string_equal(result_of(&out, "shell-good")->output, "this is a note\n");
     done(&out);
+}
+
+static void a_trial_that_is_none_is_refused(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"trial=faster", "echo.trial=NCCL_P2P_DISABLE", "trial==1", "trial=", "trial=1A=2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct outcome out;
+        run_with(&out, (struct probe_options){.params = (const char *const[]){wrong[i], NULL}}, NAMES("echo"), 1);
+        assert_int_equal(out.status, DTKB_E_USAGE);
+        assert_non_null(strstr(out.err.text, wrong[i]));
+        assert_non_null(strstr(out.err.text, "NAME=VALUE"));
+    }
 }
 
 static void results_and_reasons_are_the_probes_own(void **state)
@@ -380,6 +394,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_arrive_with_type_unit_and_source),
         cmocka_unit_test(a_probe_is_told_what_it_may_see),
+        cmocka_unit_test(a_trial_that_is_none_is_refused),
         cmocka_unit_test(results_and_reasons_are_the_probes_own),
         cmocka_unit_test(programs_keep_the_same_contract),
         cmocka_unit_test(each_gets_its_own_status_and_harms_no_other),

@@ -252,6 +252,28 @@ static void a_wrong_setting_of_the_job_is_no_proof_of_a_cause(void **state)
     json_decref(report);
 }
 
+static void several_variables_at_once(void **state)
+{
+    (void)state;
+    const dtkb_diagnose_options options = with_trials();
+    setenv("NCCL_PROTO", "LL", 1);
+    json_t *report = probe("try-two", &options);
+    unsetenv("NCCL_PROTO");
+    const json_t *entry = trial(report, "NCCL_ALGO=Ring,NCCL_PROTO=Simple");
+    assert_true(json_is_true(json_object_get(entry, "works")));
+    assert_string_equal(text(entry, "replaces"), "NCCL_PROTO=LL");
+    json_decref(report);
+    setenv("NCCL_ALGO", "Ring", 1);
+    setenv("NCCL_PROTO", "Simple", 1);
+    setenv("NCCL_TWO_IS_BROKEN", "1", 1);
+    report = probe("try-two", &options);
+    assert_null(trial(report, "NCCL_ALGO=Ring,NCCL_PROTO=Simple")); /* it is so already */
+    json_decref(report);
+    unsetenv("NCCL_ALGO");
+    unsetenv("NCCL_PROTO");
+    unsetenv("NCCL_TWO_IS_BROKEN");
+}
+
 /* ---- place holders ---- */
 
 static void add(struct fact_set *facts, const char *name, enum fact_type type, const char *string, uint64_t number)
@@ -313,6 +335,7 @@ int main(void)
         cmocka_unit_test(bounded_in_time),
         cmocka_unit_test(set_already_is_no_change),
         cmocka_unit_test(a_wrong_setting_of_the_job_is_no_proof_of_a_cause),
+        cmocka_unit_test(several_variables_at_once),
         cmocka_unit_test(place_holders),
     };
     return cmocka_run_group_tests(tests, open_engine, close_engine);

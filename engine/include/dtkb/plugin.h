@@ -108,7 +108,8 @@ typedef struct dtkb_host_v1 {
     int32_t (*should_stop)(const dtkb_call_v1 *call);
     /* CLOCK_MONOTONIC in nanoseconds. */
     uint64_t (*now_ns)(void);
-    /* A parameter of the run by name, NULL when it was not given. Besides the probe's own: "trial" (a NAME=VALUE to try). */
+    /* A parameter of the run by name, NULL when it was not given. Besides the probe's own: "trial" (NAME=VALUE, or several
+     * joined by commas; they are set in the probe's environment already). */
     const char *(*param)(const dtkb_call_v1 *call, const char *name);
     /* Zeroed memory that the host releases after run(); NULL when there is none. */
     void *(*scratch)(const dtkb_call_v1 *call, size_t bytes);
