@@ -85,10 +85,11 @@ static const char **parameters_with(const dtkb_diagnose_options *options, const 
     return list;
 }
 
-static dtkb_status run_once(struct session *session, const char *probe, const char *change, struct outcome *out)
+/* One run; its facts are added to `facts` unless that is NULL. */
+static dtkb_status run_once(struct session *session, const char *probe, const char *change, struct fact_set *facts, struct outcome *out)
 {
     const dtkb_diagnose_options *options = &session->diagnosis->options;
-    struct fact_set facts = {0};
+    struct fact_set of_trial = {0};
     struct probe_results results = {0};
     char *added;
     *out = (struct outcome){PROBE_UNAVAILABLE, "", 0};
@@ -103,13 +104,13 @@ static dtkb_status run_once(struct session *session, const char *probe, const ch
                                 .cancelled = diagnosis_cancelled,
                                 .context = session->diagnosis};
     session->runs++;
-    dtkb_status status = probe_run(session->diagnosis->engine->kb, &probe, 1, &how, &facts, &results, session->err);
+    dtkb_status status = probe_run(session->diagnosis->engine->kb, &probe, 1, &how, facts ? facts : &of_trial, &results, session->err);
     if (status == DTKB_OK && results.count) {
         *out = (struct outcome){results.results[0].status, without_secrets(session, results.results[0].reason), results.results[0].seconds};
         status = out->reason ? DTKB_OK : err_nomem(session->err);
     }
     probe_results_free(&results);
-    fact_set_free(&facts);
+    fact_set_free(&of_trial);
     free(parameters);
     free(added);
     return status;
@@ -162,7 +163,7 @@ static dtkb_status look_before(struct session *session, struct subject *subject)
     if (subject->known)
         return DTKB_OK;
     subject->known = true;
-    return run_once(session, subject->probe, NULL, &subject->before);
+    return run_once(session, subject->probe, NULL, &session->diagnosis->facts, &subject->before);
 }
 
 /* What the job's environment says of the variable that a setting sets, NULL when nothing. */
@@ -207,15 +208,15 @@ static const char *replaced_by(struct session *session, const char *change)
     return clean;
 }
 
-/* The facts that a place holder needs, where no probe has told them yet. */
-static dtkb_status gather_facts(struct session *session, const char *change)
+/* The facts that a place holder needs, where no probe has told them yet; the trial's own was looked at before. */
+static dtkb_status gather_facts(struct session *session, const struct trial *trial)
 {
     struct dtkb_diagnosis *diagnosis = session->diagnosis;
-    const char *fact = trial_place_holder(change, session->arena), *probe = fact ? kb_fact_probe(diagnosis->engine->kb, fact) : NULL;
+    const char *fact = trial_place_holder(trial->change, session->arena), *probe = fact ? kb_fact_probe(diagnosis->engine->kb, fact) : NULL;
     for (size_t i = 0; probe && i < diagnosis->facts.count; i++)
         if (fact_name_matches(fact, diagnosis->facts.facts[i].name))
             probe = NULL;
-    if (!probe || is_spent(session))
+    if (!probe || !strcmp(probe, trial->probe) || is_spent(session))
         return DTKB_OK;
     const struct probe_options how = {.plugin_path = diagnosis->options.plugin_path,
                                       .params = NULL,
@@ -259,14 +260,14 @@ static dtkb_status confirm(struct session *session, struct trial_run *run)
     struct outcome again;
     dtkb_status status = DTKB_OK;
     while (status == DTKB_OK && run->works && run->confirmed < CONFIRMATIONS) {
-        status = run_once(session, run->probe, run->change, &again);
+        status = run_once(session, run->probe, run->change, NULL, &again);
         if (status == DTKB_OK)
             take_after(run, &again);
         run->confirmed += run->works;
     }
     if (status != DTKB_OK || !run->works)
         return status;
-    status = run_once(session, run->probe, NULL, &again);
+    status = run_once(session, run->probe, NULL, NULL, &again);
     if (status == DTKB_OK && again.status == PROBE_OK) {
         run->works = false;
         run->after_reason = "by now it works without the change as well: the fault comes and goes";
@@ -277,7 +278,7 @@ static dtkb_status confirm(struct session *session, struct trial_run *run)
 static dtkb_status try_change(struct session *session, const struct subject *subject, const struct trial *trial, const char *change)
 {
     struct outcome after;
-    dtkb_status status = run_once(session, subject->probe, change, &after);
+    dtkb_status status = run_once(session, subject->probe, change, NULL, &after);
     if (status != DTKB_OK)
         return status;
     struct trial_run run = {.probe = subject->probe,
@@ -305,7 +306,7 @@ static dtkb_status try_trial(struct session *session, const struct trial *trial)
     dtkb_status status = look_before(session, subject);
     if (status != DTKB_OK || !is_failure(subject->before.status))
         return status; /* nothing fails here: there is nothing to prove */
-    status = gather_facts(session, trial->change);
+    status = gather_facts(session, trial);
     size_t count = trial_expand(trial->change, &session->diagnosis->facts, session->arena, changes, EXPANSIONS_MAX);
     for (size_t i = 0; status == DTKB_OK && !session->works && i < count && !is_spent(session); i++)
         if (!is_set_already(changes[i]))

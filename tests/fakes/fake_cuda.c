@@ -62,17 +62,30 @@ SYMBOL bool fake_listed(const char *variable, long number)
     return false;
 }
 
+/* Devices that CUDA_VISIBLE_DEVICES leaves, in its order, by their real numbers: up to the first entry that is none. */
+static int visible_devices(int *devices)
+{
+    const long present = fake_number("FAKE_GPU_COUNT", 2) < DEVICES_MAX ? fake_number("FAKE_GPU_COUNT", 2) : DEVICES_MAX;
+    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+    int count = 0;
+    if (!visible)
+        for (; count < present; count++)
+            devices[count] = count;
+    for (char *end; visible && *visible && count < present; visible = end + 1) {
+        long device = strtol(visible, &end, 10);
+        if (end == visible || device < 0 || device >= present)
+            break;
+        devices[count++] = (int)device;
+        if (*end != ',')
+            break;
+    }
+    return count;
+}
+
 static int device_count(void)
 {
-    long count = fake_number("FAKE_GPU_COUNT", 2);
-    const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    if (visible) {
-        long listed = *visible && *visible != '-';
-        for (const char *p = visible; *p && listed; p++)
-            listed += *p == ',';
-        count = listed < count ? listed : count;
-    }
-    return (int)(count < DEVICES_MAX ? count : DEVICES_MAX);
+    int devices[DEVICES_MAX];
+    return visible_devices(devices);
 }
 
 static int driver_version(void)
@@ -126,15 +139,22 @@ SYMBOL CUresult cuDeviceGetCount(int *count)
 
 static CUresult check_device(CUdevice device)
 {
+    int devices[DEVICES_MAX];
     if (!initialised)
         return CUDA_ERROR_NOT_INITIALIZED;
-    return device >= 0 && device < device_count() ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+    for (int count = visible_devices(devices); count > 0; count--)
+        if (devices[count - 1] == device)
+            return CUDA_SUCCESS;
+    return CUDA_ERROR_INVALID_DEVICE;
 }
 
 SYMBOL CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
-    *device = ordinal;
-    return check_device(ordinal);
+    int devices[DEVICES_MAX];
+    if (initialised && (ordinal < 0 || ordinal >= visible_devices(devices)))
+        return CUDA_ERROR_INVALID_DEVICE;
+    *device = initialised ? devices[ordinal] : 0; /* the faults go by real numbers */
+    return check_device(*device);
 }
 
 SYMBOL CUresult cuDeviceGetName(char *name, int size, CUdevice device)

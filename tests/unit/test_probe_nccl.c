@@ -45,12 +45,18 @@ TEST(a_missing_symbol_costs_its_collective, .env = {WITH("nccl-no-send")}, .stat
      .facts = {"nccl.sendrecv.status=missing", "nccl.allreduce.status=ok", "nccl.library.missing=ncclSend"})
 TEST(failing_pair_of_eight, .env = {LIBRARIES, "FAKE_GPU_COUNT=8", "FAKE_GPU_BAD_PAIR=2,5"}, .status = PROBE_FAULT,
      .reason = {"all-reduce of 8 bytes over 8 ranks", "ncclUnhandledCudaError", "uncorrectable NVLink error", "GPUs 2 and 5"},
-     .facts = {"nccl.bad_pair=2,5", "nccl.allreduce.status=ncclUnhandledCudaError", "!nccl.bad_gpu"}, .within = 3)
+     .facts = {"nccl.bad_pair=2,5", "nccl.devices_without_bad_pair=0,1,2,3,4,6,7", "nccl.allreduce.status=ncclUnhandledCudaError",
+               "!nccl.bad_gpu"},
+     .within = 3)
 TEST(hanging_pair_of_four, .env = {LIBRARIES, "FAKE_GPU_COUNT=4", "FAKE_GPU_BAD_PAIR=0,3", "FAKE_NCCL_BAD_PAIR_HANGS=1"}, .params = {QUICK},
      .status = PROBE_FAULT, .reason = {"did not finish in time", "GPUs 0 and 3"},
      .facts = {"nccl.bad_pair=0,3", "nccl.allreduce.status=timed-out"})
 TEST(failing_gpu_of_five, .env = {LIBRARIES, "FAKE_GPU_COUNT=5", "FAKE_NCCL_BAD_GPU=4"}, .status = PROBE_FAULT, .reason = {"with GPU 4"},
-     .facts = {"nccl.bad_gpu=4", "!nccl.bad_pair"})
+     .facts = {"nccl.bad_gpu=4", "nccl.devices_without_bad_gpu=0,1,2,3", "!nccl.bad_pair"})
+TEST(good_devices_have_the_names_of_the_job, .env = {LIBRARIES, "FAKE_GPU_COUNT=8", "FAKE_NCCL_BAD_GPU=6", "CUDA_VISIBLE_DEVICES=7,6,5,4"},
+     .status = PROBE_FAULT, .facts = {"nccl.bad_gpu=1", "nccl.devices_without_bad_gpu=7,5,4"})
+TEST(without_the_bad_gpu_it_works, .env = {LIBRARIES, "FAKE_GPU_COUNT=8", "FAKE_NCCL_BAD_GPU=6"},
+     .params = {"trial=CUDA_VISIBLE_DEVICES=0,1,2,3,4,5,7"}, .status = PROBE_OK, .facts = {"nccl.world.size=7"})
 TEST(bisecting_can_be_left_out, .env = {LIBRARIES, "FAKE_GPU_COUNT=4", "FAKE_GPU_BAD_PAIR=0,3"}, .params = {"bisect=0"},
      .status = PROBE_FAULT, .facts = {"!nccl.bad_pair", "!nccl.bisect.collectives"})
 TEST(hang_in_init, .env = {LIBRARIES, "FAKE_NCCL_HANG_INIT=1"}, .params = {QUICK}, .status = PROBE_FAULT,
@@ -276,6 +282,8 @@ int main(void)
         cmocka_unit_test(failing_pair_of_eight),
         cmocka_unit_test(hanging_pair_of_four),
         cmocka_unit_test(failing_gpu_of_five),
+        cmocka_unit_test(good_devices_have_the_names_of_the_job),
+        cmocka_unit_test(without_the_bad_gpu_it_works),
         cmocka_unit_test(bisecting_can_be_left_out),
         cmocka_unit_test(the_pair_costs_six_collectives_at_most),
         cmocka_unit_test(hang_in_init),

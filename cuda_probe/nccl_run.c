@@ -1,0 +1,105 @@
+#include "nccl_run.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bounded.h"
+
+#define ABORT_SECONDS 1.0
+
+double run_seconds(const struct run *run, const char *name, double otherwise)
+{
+    double given = strtod(kit_param(&run->kit, name, "0"), NULL);
+    return given > 0 && given < 3600 ? given : otherwise;
+}
+
+bool run_step(struct run *run, void (*work)(void *), void *context, uint64_t *deadline, double seconds)
+{
+    *deadline = bounded_in(seconds, run->limit > END_NS ? run->limit - END_NS : 0);
+    bool back = !run->given_up && bounded_run(work, context, *deadline + END_NS / 2);
+    run->given_up = run->given_up || !back;
+    return back;
+}
+
+bool run_team_step(struct run *run, void (*work)(void *), void *context, double seconds)
+{
+    struct team *team = &run->state->team;
+    if (!run_step(run, work, context, &team->deadline, seconds)) {
+        const char *at = atomic_load(&team->step);
+        team->ending = (struct ending){.outcome = OUTCOME_LATE};
+        (void)snprintf(team->ending.text, sizeof team->ending.text, "NCCL does not come back from %s", at ? at : "its first call");
+    }
+    return team->ending.outcome == OUTCOME_OK;
+}
+
+void run_disband(struct run *run)
+{
+    struct team *team = &run->state->team;
+    if (run->given_up)
+        return;
+    uint64_t deadline;
+    struct ending ending = team->ending;
+    bool good = ending.outcome == OUTCOME_OK || ending.outcome == OUTCOME_WRONG;
+    team->deadline = bounded_in(good ? STEP_SECONDS : ABORT_SECONDS, run->limit);
+    (void)run_step(run, good ? team_close : team_abort, team, &deadline, good ? STEP_SECONDS : ABORT_SECONDS);
+    team->ending = ending;
+}
+
+void run_fault(struct run *run, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (!*run->fault)
+        (void)vsnprintf(run->fault, sizeof run->fault, format, args);
+    va_end(args);
+}
+
+void run_fault_more(struct run *run, const char *format, ...)
+{
+    size_t length = strlen(run->fault);
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(run->fault + length, sizeof run->fault - length, format, args);
+    va_end(args);
+}
+
+void run_status(struct run *run, const char *status, const char *origin, const char *format, ...)
+{
+    char name[DTKB_FACT_NAME_MAX + 1];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    kit_wrong(&run->kit, strcmp(status, "ok") != 0);
+    kit_string(&run->kit, status, origin, "%s", name);
+}
+
+void run_gather(struct run *run, uint32_t subset)
+{
+    struct team *team = &run->state->team;
+    ncclUniqueId id = team->id;
+    memset(team, 0, sizeof *team);
+    team->cuda = &run->state->cuda;
+    team->nccl = &run->state->nccl;
+    team->id = id;
+    for (int i = 0; i < run->device_count; i++)
+        if (subset >> i & 1) {
+            team->members[team->count] = (struct member){.rank = team->count, .device = run->devices[i]};
+            team->count++;
+        }
+    team->ranks = team->count;
+    if (run->job.launcher) {
+        team->ranks = run->job.ranks;
+        team->members[0].rank = run->job.rank;
+    }
+}
+
+bool run_collective(struct run *run, enum collective kind, size_t bytes, int repeats, double seconds)
+{
+    struct collective_run *collective = &run->state->collective;
+    struct team *team = &run->state->team;
+    *collective = (struct collective_run){.team = team, .kind = kind, .bytes = bytes, .repeats = repeats, .host = collective->host};
+    return run_team_step(run, collective_execute, collective, seconds);
+}
