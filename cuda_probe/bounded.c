@@ -1,17 +1,20 @@
 #include "bounded.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <time.h>
+#include <unistd.h>
 
 #define NS_PER_S 1000000000u
 
+/* Shared by two: whoever is the last to let go of it frees it. */
 struct ticket {
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
+    atomic_int holders;
+    int done; /* an eventfd */
     void (*work)(void *);
     void *context;
-    bool done, abandoned;
 };
 
 uint64_t bounded_now(void)
@@ -33,10 +36,11 @@ void bounded_nap(void)
     (void)nanosleep(&moment, NULL);
 }
 
-static void ticket_free(struct ticket *ticket)
+static void let_go(struct ticket *ticket)
 {
-    (void)pthread_mutex_destroy(&ticket->lock);
-    (void)pthread_cond_destroy(&ticket->changed);
+    if (atomic_fetch_sub(&ticket->holders, 1) > 1)
+        return;
+    (void)close(ticket->done);
     free(ticket);
 }
 
@@ -44,55 +48,62 @@ static void *work(void *argument)
 {
     struct ticket *ticket = argument;
     ticket->work(ticket->context);
-    (void)pthread_mutex_lock(&ticket->lock);
-    ticket->done = true;
-    bool last = ticket->abandoned;
-    (void)pthread_cond_signal(&ticket->changed);
-    (void)pthread_mutex_unlock(&ticket->lock);
-    if (last)
-        ticket_free(ticket);
+    (void)eventfd_write(ticket->done, 1);
+    let_go(ticket);
     return NULL;
 }
 
 static struct ticket *ticket_new(void (*function)(void *), void *context)
 {
     struct ticket *ticket = calloc(1, sizeof *ticket);
-    pthread_condattr_t monotonic;
-    if (!ticket || pthread_condattr_init(&monotonic) != 0) {
+    int done = ticket ? eventfd(0, EFD_CLOEXEC) : -1;
+    if (done < 0) {
         free(ticket);
         return NULL;
     }
-    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    (void)pthread_mutex_init(&ticket->lock, NULL);
-    (void)pthread_cond_init(&ticket->changed, &monotonic);
-    (void)pthread_condattr_destroy(&monotonic);
-    ticket->work = function;
-    ticket->context = context;
+    *ticket = (struct ticket){.done = done, .work = function, .context = context};
+    atomic_init(&ticket->holders, 2);
     return ticket;
+}
+
+static bool is_readable(int fd, int timeout_ms)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    return poll(&ready, 1, timeout_ms) > 0;
+}
+
+/* Up to the deadline, in whole milliseconds. */
+static int time_left(uint64_t deadline)
+{
+    uint64_t now = bounded_now();
+    return now >= deadline ? 0 : deadline - now > 3600ull * NS_PER_S ? 3600000 : (int)((deadline - now) / 1000000u) + 1;
+}
+
+bool bounded_run_beside(void (*function)(void *), void *context, _Atomic uint64_t *deadline, const struct bounded_turn *beside)
+{
+    struct ticket *ticket = ticket_new(function, context);
+    pthread_t thread;
+    if (!ticket)
+        return false;
+    if (pthread_create(&thread, NULL, work, ticket) != 0) {
+        let_go(ticket);
+        let_go(ticket);
+        return false;
+    }
+    bool done;
+    while (!(done = is_readable(ticket->done, beside ? 0 : time_left(atomic_load(deadline)))) && bounded_now() < atomic_load(deadline))
+        if (beside)
+            beside->turn(beside->context, ticket->done);
+    if (done)
+        (void)pthread_join(thread, NULL);
+    else
+        (void)pthread_detach(thread);
+    let_go(ticket);
+    return done;
 }
 
 bool bounded_run(void (*function)(void *), void *context, uint64_t deadline)
 {
-    struct ticket *ticket = ticket_new(function, context);
-    pthread_t thread;
-    if (!ticket || pthread_create(&thread, NULL, work, ticket) != 0) {
-        if (ticket)
-            ticket_free(ticket);
-        return false;
-    }
-    const struct timespec until = {.tv_sec = (time_t)(deadline / NS_PER_S), .tv_nsec = (long)(deadline % NS_PER_S)};
-    int waited = 0;
-    (void)pthread_mutex_lock(&ticket->lock);
-    while (!ticket->done && waited == 0)
-        waited = pthread_cond_timedwait(&ticket->changed, &ticket->lock, &until);
-    bool done = ticket->done;
-    ticket->abandoned = !done;
-    (void)pthread_mutex_unlock(&ticket->lock);
-    if (!done) {
-        (void)pthread_detach(thread);
-        return false;
-    }
-    (void)pthread_join(thread, NULL);
-    ticket_free(ticket);
-    return true;
+    _Atomic uint64_t until = deadline;
+    return bounded_run_beside(function, context, &until, NULL);
 }

@@ -11,8 +11,7 @@
 /* A fresh communicator over the subset and the collective that failed, once: does it fail again? */
 static bool subset_fails(struct run *run, uint32_t subset, enum collective kind, size_t bytes)
 {
-    uint64_t deadline;
-    if (!run_step(run, make_id, run->state, &deadline, BISECT_SECONDS) || run->state->id_result != ncclSuccess)
+    if (!run_step(run, make_id, run->state, BISECT_SECONDS) || run->state->id_result != ncclSuccess)
         return true;
     run_gather(run, subset);
     bool good = run_team_step(run, team_open, &run->state->team, BISECT_SECONDS) && run_collective(run, kind, bytes, 0, BISECT_SECONDS);

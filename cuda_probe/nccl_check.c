@@ -13,16 +13,26 @@ static const size_t sizes[] = {8, 65536, 4194304};
 static void report_failed(struct run *run, const char *what)
 {
     char text[700];
+    if (run->called_off) /* the roll call knows more */
+        return;
     const struct team *team = &run->state->team;
     run_fault(run, "%s: %s", what, ending_text(team, &team->ending, text, sizeof text));
+}
+
+/* Of the step that ended: the value of its status fact. */
+static const char *status_of(const struct run *run)
+{
+    const struct team *team = &run->state->team;
+    return run->called_off ? "called-off" : ending_status(team, &team->ending);
 }
 
 static bool open_team(struct run *run)
 {
     struct team *team = &run->state->team;
     char what[64];
+    run_begins(run, "the communicator");
     bool good = run_team_step(run, team_open, team, run_seconds(run, "init-seconds", OPEN_SECONDS));
-    run_status(run, ending_status(team, &team->ending), "ncclCommInitRank", "nccl.init.status");
+    run_status(run, status_of(run), "ncclCommInitRank", "nccl.init.status");
     (void)snprintf(what, sizeof what, "communicator of %d rank%s", team->ranks, team->ranks == 1 ? "" : "s");
     if (!good)
         report_failed(run, what);
@@ -51,6 +61,7 @@ static bool check_collective(struct run *run, enum collective kind)
         return true;
     }
     for (size_t i = 0; i < SIZES && !kit_stop(&run->kit); i++) {
+        run_begins(run, "%s of %zu bytes", collective_title(kind), sizes[i]);
         if (run_collective(run, kind, sizes[i], REPEATS, seconds)) {
             report_speed(run, &run->state->collective);
             continue;
@@ -58,7 +69,7 @@ static bool check_collective(struct run *run, enum collective kind)
         char what[96];
         (void)snprintf(what, sizeof what, "%s of %zu bytes over %d rank%s", collective_title(kind), sizes[i], team->ranks,
                        team->ranks == 1 ? "" : "s");
-        run_status(run, ending_status(team, &team->ending), "NCCL", "nccl.%s.status", name);
+        run_status(run, status_of(run), "NCCL", "nccl.%s.status", name);
         report_failed(run, what);
         return false;
     }

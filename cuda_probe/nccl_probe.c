@@ -40,13 +40,12 @@ static bool open_cuda(struct run *run)
     struct kit *kit = &run->kit;
     struct state *state = run->state;
     char error[600], version[32];
-    uint64_t deadline;
     if (!cuda_api_open(kit, &state->cuda, error, sizeof error)) {
         kit_unavailable(kit, "NCCL %s at %s would be used, but %s", nccl_version_text(state->nccl.version, version, sizeof version),
                         nccl_path(&state->nccl), error);
         return false;
     }
-    if (!run_step(run, start_cuda, state, &deadline, STEP_SECONDS))
+    if (!run_step(run, start_cuda, state, STEP_SECONDS))
         kit_fault(kit, "cuInit did not return in time: the driver hangs; the probe cuda tells more");
     else if (state->cuda_result != CUDA_SUCCESS)
         kit_fault(kit, "cuInit: %s: %s", cuda_error_name(&state->cuda, state->cuda_result), cuda_error_meaning(state->cuda_result));
@@ -83,11 +82,11 @@ static bool choose_devices(struct run *run)
 /* A launcher that binds each rank to its GPU leaves one visible. */
 static bool choose_own_device(struct run *run)
 {
-    const int present = run->state->device_count, local = run->job.local_rank >= 0 ? run->job.local_rank : run->job.rank;
+    const int present = run->state->device_count, local = run->job.local_rank >= 0 ? run->job.local_rank : (int)run->job.rank;
     if (kit_param(&run->kit, "devices", NULL))
         return choose_devices(run) && (run->device_count = 1);
     if (present > 1 && local >= present) {
-        run_fault(run, "rank %d is the process number %d of its host, which shows %d GPUs: more ranks than GPUs", run->job.rank, local,
+        run_fault(run, "rank %u is the process number %d of its host, which shows %d GPUs: more ranks than GPUs", run->job.rank, local,
                   present);
         return false;
     }
@@ -127,18 +126,27 @@ static void report_choices(struct run *run)
         (void)snprintf(run->fault + used, sizeof run->fault - used, "; NCCL's sockets are on %s (%s)", choices.interface, choices.address);
 }
 
+static bool find_job(struct run *run)
+{
+    const char *scope = kit_param(&run->kit, "scope", "auto");
+    if (!strcmp(scope, "local") || job_read(&run->kit, JOB_ANY, &run->job))
+        return true;
+    if (run->job.launcher)
+        kit_unavailable(&run->kit, "%s", run->job.problem);
+    else if (!strcmp(scope, "job"))
+        kit_unavailable(&run->kit, "no launcher's variables (RANK and WORLD_SIZE, OMPI_*, SLURM_*, PMI_*): start it as a rank of the job");
+    return !run->job.launcher && strcmp(scope, "job") != 0;
+}
+
 static bool take_part(struct run *run)
 {
     struct kit *kit = &run->kit;
-    char error[512];
-    if (!job_find(kit, &run->job, error, sizeof error)) {
-        kit_unavailable(kit, "%s", error);
+    if (!find_job(run))
         return false;
-    }
     if (run->job.launcher ? !choose_own_device(run) : !choose_devices(run))
         return false;
-    kit_u64(kit, (uint64_t)(run->job.launcher ? run->job.ranks : run->device_count), "ranks", run->job.launcher, "nccl.world.size");
-    kit_u64(kit, (uint64_t)run->job.rank, "rank", run->job.launcher, "nccl.rank");
+    kit_u64(kit, run->job.launcher ? run->job.size : (uint64_t)run->device_count, "ranks", run->job.launcher, "nccl.world.size");
+    kit_u64(kit, run->job.rank, "rank", run->job.launcher, "nccl.rank");
     return run->job.launcher ? meet_all(run) : meet_locally(run);
 }
 
@@ -160,9 +168,11 @@ static dtkb_result run_nccl(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
     begin(&run);
     if (open_nccl(&run) && open_cuda(&run) && take_part(&run))
         check_collectives(&run);
+    meet_conclude(&run);
     report_choices(&run);
     if (*run.fault)
         kit_fault(&run.kit, "%s", run.fault);
+    roll_end(run.roll);
     if (!run.given_up) {
         free(run.state->collective.host);
         free(run.state);
@@ -175,7 +185,8 @@ static const dtkb_param_v1 params[] = {
     {DTKB_PARAM_V1_INIT, .name = "scope", .summary = "local: this host's GPUs; job: all ranks; auto: job where a launcher's variables are",
      .default_value = "auto"},
     {DTKB_PARAM_V1_INIT, .name = "devices", .summary = "devices to use, numbers joined by commas; all when not given"},
-    {DTKB_PARAM_V1_INIT, .name = "port", .summary = "port at which ranks meet on rank 0's host; next to MASTER_PORT when not given"},
+    {DTKB_PARAM_V1_INIT, .name = "port", .summary = "first of four ports for the ranks' roll call; by the job's id if not given"},
+    {DTKB_PARAM_V1_INIT, .name = "head", .summary = "address of rank 0's host for the roll call; by the launcher's variables if not given"},
     {DTKB_PARAM_V1_INIT, .name = "meet-seconds", .summary = "how long ranks wait for each other", .default_value = "20"},
     {DTKB_PARAM_V1_INIT, .name = "init-seconds", .summary = "how long a communicator may take", .default_value = "20"},
     {DTKB_PARAM_V1_INIT, .name = "step-seconds", .summary = "how long a collective may take", .default_value = "10"},

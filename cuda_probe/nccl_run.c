@@ -8,6 +8,7 @@
 #include "bounded.h"
 
 #define ABORT_SECONDS 1.0
+#define TURN_NS 100000000ull
 
 double run_seconds(const struct run *run, const char *name, double otherwise)
 {
@@ -15,18 +16,46 @@ double run_seconds(const struct run *run, const char *name, double otherwise)
     return given > 0 && given < 3600 ? given : otherwise;
 }
 
-bool run_step(struct run *run, void (*work)(void *), void *context, uint64_t *deadline, double seconds)
+/* While a step runs: the roll call goes on, and where it is over there is nothing more to wait for. */
+static void turn(void *context, int fd)
 {
-    *deadline = bounded_in(seconds, run->limit > END_NS ? run->limit - END_NS : 0);
-    bool back = !run->given_up && bounded_run(work, context, *deadline + END_NS / 2);
+    struct run *run = context;
+    struct pollfd done = {.fd = fd, .events = POLLIN};
+    roll_turn(run->roll, &done, 1, TURN_NS);
+    if (!roll_over(run->roll) || run->called_off)
+        return;
+    run->called_off = true;
+    atomic_store(&run->state->team.deadline, bounded_now());
+    atomic_store(&run->state->until, bounded_in(ABORT_SECONDS, run->limit));
+}
+
+bool run_step(struct run *run, void (*work)(void *), void *context, double seconds)
+{
+    struct state *state = run->state;
+    const struct bounded_turn beside = {turn, run};
+    uint64_t deadline = bounded_in(seconds, run->limit > END_NS ? run->limit - END_NS : 0);
+    atomic_store(&state->team.deadline, deadline);
+    atomic_store(&state->until, deadline + END_NS / 2);
+    bool back = !run->given_up && bounded_run_beside(work, context, &state->until, run->roll ? &beside : NULL);
     run->given_up = run->given_up || !back;
     return back;
+}
+
+void run_begins(struct run *run, const char *format, ...)
+{
+    char name[48];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    if (run->roll)
+        roll_step(run->roll, ++run->steps, name);
 }
 
 bool run_team_step(struct run *run, void (*work)(void *), void *context, double seconds)
 {
     struct team *team = &run->state->team;
-    if (!run_step(run, work, context, &team->deadline, seconds)) {
+    if (!run_step(run, work, context, seconds)) {
         const char *at = atomic_load(&team->step);
         team->ending = (struct ending){.outcome = OUTCOME_LATE};
         (void)snprintf(team->ending.text, sizeof team->ending.text, "NCCL does not come back from %s", at ? at : "its first call");
@@ -39,11 +68,9 @@ void run_disband(struct run *run)
     struct team *team = &run->state->team;
     if (run->given_up)
         return;
-    uint64_t deadline;
     struct ending ending = team->ending;
     bool good = ending.outcome == OUTCOME_OK || ending.outcome == OUTCOME_WRONG;
-    team->deadline = bounded_in(good ? STEP_SECONDS : ABORT_SECONDS, run->limit);
-    (void)run_step(run, good ? team_close : team_abort, team, &deadline, good ? STEP_SECONDS : ABORT_SECONDS);
+    (void)run_step(run, good ? team_close : team_abort, team, good ? STEP_SECONDS : ABORT_SECONDS);
     team->ending = ending;
 }
 
@@ -91,8 +118,8 @@ void run_gather(struct run *run, uint32_t subset)
         }
     team->ranks = team->count;
     if (run->job.launcher) {
-        team->ranks = run->job.ranks;
-        team->members[0].rank = run->job.rank;
+        team->ranks = (int)run->job.size;
+        team->members[0].rank = (int)run->job.rank;
     }
 }
 

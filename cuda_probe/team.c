@@ -83,7 +83,7 @@ bool team_cuda(struct team *team, const struct member *member, CUresult result)
 /* `waiting`: bit i for member i. */
 static bool late(struct team *team, uint32_t waiting)
 {
-    if (bounded_now() < team->deadline)
+    if (bounded_now() < atomic_load(&team->deadline))
         return false;
     struct ending ending = {.outcome = OUTCOME_LATE};
     size_t length = 0;

@@ -37,8 +37,8 @@ struct team {
     int ranks; /* of the communicator */
     struct member members[TEAM_MEMBERS_MAX];
     int count;
-    size_t buffer;     /* bytes of each of a member's two */
-    uint64_t deadline; /* of the step that runs */
+    size_t buffer;             /* bytes of each of a member's two */
+    _Atomic uint64_t deadline; /* of the step that runs */
     struct ending ending;
     _Atomic(const char *) step;
 };

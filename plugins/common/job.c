@@ -12,18 +12,29 @@ struct launcher {
     const char *needs; /* set in a job step only, where the others are set outside of one too; may be NULL */
     const char *rank, *size, *local_rank, *local_size;
     const char *id[3];
+    bool shells; /* a shell of one rank is no job, it only runs inside of an allocation */
 };
 
 /* The innermost launcher first: torchrun is itself started by srun or mpirun. */
 static const struct launcher launchers[] = {
     {"torchrun",
      false,
-     "MASTER_ADDR",
+     NULL,
      "RANK",
      "WORLD_SIZE",
      "LOCAL_RANK",
      "LOCAL_WORLD_SIZE",
-     {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "MASTER_PORT"}},
+     {"TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", NULL},
+     false},
+    {"horovodrun",
+     false,
+     NULL,
+     "HOROVOD_RANK",
+     "HOROVOD_SIZE",
+     "HOROVOD_LOCAL_RANK",
+     "HOROVOD_LOCAL_SIZE",
+     {"HOROVOD_GLOO_RENDEZVOUS_ADDR", "HOROVOD_GLOO_RENDEZVOUS_PORT", NULL},
+     false},
     {"mpirun",
      true,
      NULL,
@@ -31,9 +42,18 @@ static const struct launcher launchers[] = {
      "OMPI_COMM_WORLD_SIZE",
      "OMPI_COMM_WORLD_LOCAL_RANK",
      "OMPI_COMM_WORLD_LOCAL_SIZE",
-     {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", NULL}},
-    {"srun", true, "SLURM_STEP_ID", "SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", NULL, {"SLURM_JOB_ID", "SLURM_STEP_ID", NULL}},
-    {"mpiexec", true, NULL, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", {"PMI_JOBID", "PMI_ID", NULL}},
+     {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", NULL},
+     false},
+    {"srun",
+     true,
+     "SLURM_STEP_ID",
+     "SLURM_PROCID",
+     "SLURM_STEP_NUM_TASKS",
+     "SLURM_LOCALID",
+     NULL,
+     {"SLURM_JOB_ID", "SLURM_STEP_ID", NULL},
+     true},
+    {"mpiexec", true, NULL, "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", {"PMI_JOBID", "PMI_ID", NULL}, false},
 };
 
 static bool number(const struct kit *kit, const char *variable, uint32_t *out)
@@ -56,7 +76,7 @@ static void add_head(struct job *job, const char *text, size_t length)
 /* The first host of "node[07-09,12],login": node07. */
 static void add_first_host(struct job *job, const char *list)
 {
-    char host[64];
+    char host[sizeof *job->heads];
     size_t plain = strcspn(list, "[,"), digits = list[plain] == '[' ? strcspn(list + plain + 1, "-,]") : 0;
     if (plain + digits >= sizeof host)
         return;
@@ -89,6 +109,8 @@ static void find_heads(const struct kit *kit, struct job *job)
         add_first_host(job, text);
     if ((text = kit_env(kit, "OMPI_MCA_orte_hnp_uri")))
         add_mpirun_hosts(job, text);
+    if ((text = kit_env(kit, "HOROVOD_GLOO_RENDEZVOUS_ADDR")))
+        add_head(job, text, strlen(text));
     if ((text = kit_env(kit, "SLURM_LAUNCH_NODE_IPADDR")))
         add_head(job, text, strlen(text));
 }
@@ -103,23 +125,40 @@ static void name_job(const struct kit *kit, const struct launcher *launcher, str
     }
 }
 
+static void take_launcher(const struct kit *kit, const struct launcher *launcher, struct job *job)
+{
+    uint32_t local = 0, nodes = 0;
+    job->launcher = launcher->name;
+    if (!number(kit, launcher->rank, &job->rank) || !number(kit, launcher->size, &job->size) || job->rank >= job->size) {
+        const char *size = kit_env(kit, launcher->size);
+        (void)snprintf(job->problem, sizeof job->problem,
+                       "%s=%.64s and %s=%.64s do not make a job: the rank must be below the number of ranks", launcher->rank,
+                       kit_env(kit, launcher->rank), launcher->size, size ? size : "(not set)");
+        return;
+    }
+    job->local_rank = number(kit, launcher->local_rank, &local) ? (int32_t)local : -1;
+    job->one_host = job->size == 1 || (number(kit, launcher->local_size, &local) && local == job->size) ||
+                    (!strcmp(launcher->name, "srun") && number(kit, "SLURM_STEP_NUM_NODES", &nodes) && nodes == 1);
+    name_job(kit, launcher, job);
+    find_heads(kit, job);
+    if (!job->head_count)
+        (void)snprintf(job->problem, sizeof job->problem, "rank %u of %u does not know where rank 0 is: set MASTER_ADDR", job->rank,
+                       job->size);
+}
+
 bool job_read(const struct kit *kit, enum job_kind kind, struct job *job)
 {
-    *job = (struct job){.launcher = NULL};
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
         const struct launcher *launcher = &launchers[i];
-        uint32_t local_size = 0, nodes = 0;
+        *job = (struct job){.local_rank = -1};
         if ((kind == JOB_MPI && !launcher->mpi) || !kit_env(kit, launcher->rank) || (launcher->needs && !kit_env(kit, launcher->needs)))
             continue;
-        job->launcher = launcher->name;
-        if (!number(kit, launcher->rank, &job->rank) || !number(kit, launcher->size, &job->size) || job->rank >= job->size)
+        take_launcher(kit, launcher, job);
+        if (*job->problem)
             return false;
-        (void)number(kit, launcher->local_rank, &job->local_rank);
-        job->one_host = (number(kit, launcher->local_size, &local_size) && local_size == job->size) ||
-                        (!strcmp(launcher->name, "srun") && number(kit, "SLURM_STEP_NUM_NODES", &nodes) && nodes == 1);
-        name_job(kit, launcher, job);
-        find_heads(kit, job);
-        return true;
+        if (!launcher->shells || job->size > 1)
+            return true;
     }
+    *job = (struct job){.local_rank = -1};
     return false;
 }

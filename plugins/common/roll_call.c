@@ -2,6 +2,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,11 +10,12 @@
 
 #define PORT_FIRST 20000u /* below the range from which systems take the ports of outgoing connections */
 #define PORT_RANGE 12000u
+#define PROTOCOL "2" /* ranks with another one do not meet */
 #define BEAT_EVERY (200 * MS)
 
 uint64_t roll_token(const struct job *job, const char *purpose, const char *change)
 {
-    const char *const parts[] = {job->id, purpose, change ? change : ""};
+    const char *const parts[] = {PROTOCOL, job->id, purpose, change ? change : ""};
     uint64_t hash = 14695981039346656037ull; /* FNV-1a */
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         for (const char *p = parts[i];; p++) {
@@ -22,6 +24,23 @@ uint64_t roll_token(const struct job *job, const char *purpose, const char *chan
                 break;
         }
     return hash;
+}
+
+struct roll_setup roll_setup(const struct kit *kit, const struct job *job, const char *purpose)
+{
+    struct roll_setup setup = {.rank = job->rank,
+                               .size = job->size,
+                               .token = roll_token(job, purpose, kit_param(kit, "trial", NULL)),
+                               .one_host = job->one_host,
+                               .port = (uint16_t)strtoul(kit_param(kit, "port", "0"), NULL, 10)};
+    const char *head = kit_param(kit, "head", NULL);
+    if (head) {
+        setup.one_host = false;
+        setup.heads[setup.head_count++] = head;
+    }
+    for (size_t i = 0; i < job->head_count && setup.head_count < JOB_HEADS_MAX; i++)
+        setup.heads[setup.head_count++] = job->heads[i];
+    return setup;
 }
 
 static void set_ports(struct roll_call *roll)
@@ -47,6 +66,7 @@ struct roll_call *roll_begin(struct kit *kit, const struct roll_setup *setup)
         roll->strangers[i].fd = -1;
     if (setup->gift)
         memcpy(roll->gift, setup->gift, setup->gift_length < ROLL_GIFT_MAX ? setup->gift_length : ROLL_GIFT_MAX);
+    (void)gethostname(roll->host, sizeof roll->host - 1);
     set_ports(roll);
     roll->began = roll_now(roll);
     if (setup->rank) {
@@ -114,6 +134,45 @@ bool roll_present(const struct roll_call *roll)
 const void *roll_gift(const struct roll_call *roll)
 {
     return roll->gift;
+}
+
+void roll_hand_out(struct roll_call *roll, uint32_t rank, uint32_t number, const void *bytes, size_t length)
+{
+    if (rank && rank < roll->peer_count) {
+        roll_send(roll, &roll->peers[rank], WORK, number, bytes, length);
+    } else if (!rank && length <= sizeof roll->work_bytes) {
+        roll->work = number;
+        memcpy(roll->work_bytes, bytes, length);
+    }
+}
+
+bool roll_take(struct roll_call *roll, uint32_t *number, void *bytes)
+{
+    if (roll->work == roll->taken)
+        return false;
+    *number = roll->taken = roll->work;
+    memcpy(bytes, roll->work_bytes, sizeof roll->work_bytes);
+    return true;
+}
+
+void roll_answer(struct roll_call *roll, uint32_t number, const void *bytes, size_t length)
+{
+    if (roll->setup.rank) {
+        roll_send(roll, &roll->peers[0], ANSWER, number, bytes, length);
+    } else if (length <= sizeof roll->peers[0].answer) {
+        roll->peers[0].answered = number;
+        memcpy(roll->peers[0].answer, bytes, length);
+    }
+}
+
+const void *roll_answered(const struct roll_call *roll, uint32_t rank, uint32_t number)
+{
+    return rank < roll->peer_count && roll->peers[rank].answered == number ? roll->peers[rank].answer : NULL;
+}
+
+const char *roll_host(const struct roll_call *roll, uint32_t rank)
+{
+    return rank == roll->setup.rank ? roll->host : rank < roll->peer_count ? roll->peers[rank].host : "";
 }
 
 void roll_step(struct roll_call *roll, uint32_t number, const char *name)

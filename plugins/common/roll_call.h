@@ -21,6 +21,8 @@ enum trouble {
     TROUBLE_SILENT,  /* no sign of life: stopped, or its host is gone */
     TROUBLE_STOPPED, /* its process was stopped by a signal */
     TROUBLE_GONE,    /* its process ended */
+    TROUBLE_DIFFERS, /* its stamp is not rank 0's */
+    TROUBLE_CLASH,   /* two processes are the same rank, or count another number of ranks */
     TROUBLE_MISSING, /* it never arrived */
 };
 
@@ -34,12 +36,16 @@ struct roll_setup {
     uint64_t arrive_ns, silence_ns; /* how long to wait for all ranks, and for a sign of life */
     const void *gift;               /* rank 0: bytes that every rank gets when all are there (an ncclUniqueId); may be NULL */
     size_t gift_length;
+    const char *stamp; /* what must be the same on all ranks ("NCCL 2.21.5"); may be NULL */
 };
 
 struct roll_call;
 
 /* The same number for the same job, purpose and change on all ranks, and hardly for any others. */
 uint64_t roll_token(const struct job *job, const char *purpose, const char *change);
+
+/* What follows from the job and from the parameters `head`, `port` and `trial`: all but the times, the gift and the stamp. */
+struct roll_setup roll_setup(const struct kit *kit, const struct job *job, const char *purpose);
 
 /* Begins; NULL with a reason given to the kit. Memory is the kit's, roll_end() closes the connections. */
 struct roll_call *roll_begin(struct kit *kit, const struct roll_setup *setup);
@@ -55,6 +61,16 @@ void roll_step(struct roll_call *roll, uint32_t number, const char *name);
 /* This rank is in trouble, or has done all its work. Go on with roll_turn() until roll_over(). */
 __attribute__((format(printf, 3, 4))) void roll_trouble(struct roll_call *roll, enum trouble kind, const char *format, ...);
 void roll_done(struct roll_call *roll);
+
+/* ---- work that rank 0 hands out, once all are present; numbers rise ---- */
+void roll_hand_out(struct roll_call *roll, uint32_t rank, uint32_t number, const void *bytes, size_t length);
+/* The work that this rank was given last; false where it was taken already. `bytes` has room for ROLL_GIFT_MAX. */
+bool roll_take(struct roll_call *roll, uint32_t *number, void *bytes);
+void roll_answer(struct roll_call *roll, uint32_t number, const void *bytes, size_t length);
+/* Rank 0: what this rank answered to work of that number; NULL while it has not. */
+const void *roll_answered(const struct roll_call *roll, uint32_t rank, uint32_t number);
+/* The host of a rank, "" where it is not known. */
+const char *roll_host(const struct roll_call *roll, uint32_t rank);
 
 /* The verdict, the same on all ranks that still talk. */
 bool roll_over(const struct roll_call *roll);

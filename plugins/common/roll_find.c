@@ -77,6 +77,22 @@ void roll_find_missing(struct roll_call *roll)
               ranks, roll->setup.size, roll->setup.size - count, (double)roll->setup.arrive_ns / 1e9);
 }
 
+bool roll_find_different(struct roll_call *roll)
+{
+    const char *own = roll->setup.stamp ? roll->setup.stamp : "";
+    const struct peer *other = NULL;
+    char ranks[128] = "";
+    for (size_t i = 1; i < roll->peer_count; i++)
+        if (strcmp(roll->peers[i].stamp, own) != 0) {
+            add_rank(ranks, sizeof ranks, (uint32_t)i);
+            other = other ? other : &roll->peers[i];
+        }
+    if (other)
+        roll_find(roll, TROUBLE_DIFFERS, ranks, "not all ranks have the same library: rank 0 has %s, rank %u has %s (unlike rank 0: %s)",
+                  own, other->rank, other->stamp, ranks);
+    return other != NULL;
+}
+
 void roll_find_laggards(struct roll_call *roll)
 {
     char ranks[128] = "", place[128];

@@ -9,20 +9,21 @@
 
 #define PORTS 4u
 #define STRANGERS_MAX 64u
+#define TARGETS_MAX (2 * JOB_HEADS_MAX)
 #define MS 1000000ull
 #define SETTLE (400 * MS) /* one trouble brings others with it: wait for the one that explains them */
 #define CONNECT_WITHIN (1000 * MS)
 #define RETRY_AFTER (50 * MS)
 
-enum kind { HELLO = 1, PRESENT, BEAT, TROUBLE, DONE, END };
+enum kind { HELLO = 1, PRESENT, BEAT, TROUBLE, DONE, END, WORK, ANSWER };
 
 /* One message, numbers in network order. */
 struct record {
     uint64_t token;
     uint32_t kind, rank, size, step, trouble, unused;
     char name[48];   /* of the step */
-    char ranks[128]; /* whom it is about */
-    char text[304];  /* HELLO: the host; PRESENT: the gift */
+    char ranks[128]; /* whom it is about; HELLO: the stamp */
+    char text[304];  /* HELLO: the host; PRESENT: the gift; WORK and ANSWER: bytes, `step` is their number */
 };
 _Static_assert(sizeof(struct record) == 512, "records have one size on all machines");
 _Static_assert(sizeof((struct record *)0)->text >= ROLL_GIFT_MAX, "the gift fits");
@@ -34,7 +35,9 @@ struct peer {
     struct record in;
     bool arrived, done;
     uint32_t rank, step;
-    char name[48], host[64];
+    char name[48], host[64], stamp[64];
+    uint32_t answered; /* number of the work */
+    char answer[ROLL_GIFT_MAX];
     uint64_t heard; /* when it last spoke; of a stranger: when it came */
 };
 
@@ -59,9 +62,11 @@ struct roll_call {
     bool present, done, over;
     struct finding finding;
     char gift[ROLL_GIFT_MAX];
+    uint32_t work, taken; /* numbers of what was given to this rank, and of what it took */
+    char work_bytes[ROLL_GIFT_MAX], host[64];
     /* of the others: the way to rank 0 */
-    struct sockaddr_storage targets[JOB_HEADS_MAX];
-    socklen_t target_lengths[JOB_HEADS_MAX];
+    struct sockaddr_storage targets[TARGETS_MAX];
+    socklen_t target_lengths[TARGETS_MAX];
     size_t target_count, attempt;
     bool connecting;
     uint64_t attempt_until;
@@ -73,6 +78,7 @@ uint64_t roll_now(const struct roll_call *roll);
 void roll_hang_up(struct peer *peer);
 void roll_say(struct roll_call *roll, struct peer *peer, enum kind kind);
 void roll_say_all(struct roll_call *roll, enum kind kind);
+void roll_send(struct roll_call *roll, struct peer *peer, enum kind kind, uint32_t number, const void *bytes, size_t length);
 /* One record from the peer: 1 when it is whole, 0 when there is none yet, -1 when the connection has ended or is not one of ours. */
 int roll_listen(struct roll_call *roll, struct peer *peer);
 /* Text of another process, made fit for a reason. */
@@ -86,6 +92,8 @@ __attribute__((format(printf, 4, 5))) void roll_find(struct roll_call *roll, enu
 void roll_lost(struct roll_call *roll, struct peer *peer);
 void roll_find_silence(struct roll_call *roll, struct peer *peer, uint64_t now);
 void roll_find_missing(struct roll_call *roll);
+/* All are there: true where one has another stamp than rank 0. */
+bool roll_find_different(struct roll_call *roll);
 /* All wait in one step for those that are still in an earlier one: says so in the finding. */
 void roll_find_laggards(struct roll_call *roll);
 

@@ -13,12 +13,14 @@
 void roll_find_targets(struct roll_call *roll)
 {
     for (size_t i = 0; i < roll->setup.head_count; i++) {
-        const struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
+        const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
         struct addrinfo *found = NULL;
         if (getaddrinfo(roll->setup.heads[i], NULL, &hints, &found) != 0)
             continue;
-        memcpy(&roll->targets[roll->target_count], found->ai_addr, found->ai_addrlen);
-        roll->target_lengths[roll->target_count++] = found->ai_addrlen;
+        for (const struct addrinfo *one = found; one && roll->target_count < TARGETS_MAX; one = one->ai_next) {
+            memcpy(&roll->targets[roll->target_count], one->ai_addr, one->ai_addrlen);
+            roll->target_lengths[roll->target_count++] = one->ai_addrlen;
+        }
         freeaddrinfo(found);
     }
 }
@@ -30,8 +32,12 @@ static void knock(struct roll_call *roll, uint64_t now)
     size_t target = roll->attempt / PORTS % roll->target_count;
     struct sockaddr_storage address = roll->targets[target];
     int yes = 1;
-    ((struct sockaddr_in *)&address)->sin_port = htons(roll->ports[roll->attempt++ % PORTS]);
-    head->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    const uint16_t port = htons(roll->ports[roll->attempt++ % PORTS]);
+    if (address.ss_family == AF_INET6)
+        ((struct sockaddr_in6 *)&address)->sin6_port = port;
+    else
+        ((struct sockaddr_in *)&address)->sin_port = port;
+    head->fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     roll->attempt_until = now + CONNECT_WITHIN;
     if (head->fd < 0)
         return;
@@ -82,7 +88,7 @@ static void reach_head(struct roll_call *roll, uint64_t now)
     if (now > roll->began + roll->setup.arrive_ns) {
         roll_find(roll, TROUBLE_MISSING, "0", "rank 0 never arrived: nobody answered for it at %s, port %u to %u (%s)",
                   roll->setup.head_count ? roll->setup.heads[0] : "any address", roll->ports[0], roll->ports[PORTS - 1],
-                  roll->last_error ? strerror(roll->last_error) : "no such host");
+                  roll->last_error ? strerror(roll->last_error) : "the name does not resolve");
         return;
     }
     if (!roll->target_count)
@@ -98,6 +104,11 @@ static void reach_head(struct roll_call *roll, uint64_t now)
 static void take_head(struct roll_call *roll, const struct record *in)
 {
     struct peer *head = &roll->peers[0];
+    if (in->kind == WORK) {
+        roll->work = in->step;
+        memcpy(roll->work_bytes, in->text, sizeof roll->work_bytes);
+        return;
+    }
     head->step = in->step;
     roll_text(head->name, sizeof head->name, in->name);
     if (in->kind == PRESENT) {

@@ -19,6 +19,26 @@ void roll_hang_up(struct peer *peer)
     peer->filled = 0;
 }
 
+/* A stopped peer's buffer takes minutes of beats; one that is full is as good as closed. */
+static void put(struct peer *peer, const struct record *record)
+{
+    if (send(peer->fd, record, sizeof *record, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof *record)
+        roll_hang_up(peer);
+}
+
+void roll_send(struct roll_call *roll, struct peer *peer, enum kind kind, uint32_t number, const void *bytes, size_t length)
+{
+    struct record record = {.token = htobe64(roll->setup.token),
+                            .kind = htonl(kind),
+                            .rank = htonl(roll->setup.rank),
+                            .size = htonl(roll->setup.size),
+                            .step = htonl(number)};
+    if (peer->fd < 0 || length > ROLL_GIFT_MAX)
+        return;
+    memcpy(record.text, bytes, length);
+    put(peer, &record);
+}
+
 void roll_say(struct roll_call *roll, struct peer *peer, enum kind kind)
 {
     struct record record = {.token = htobe64(roll->setup.token),
@@ -36,11 +56,10 @@ void roll_say(struct roll_call *roll, struct peer *peer, enum kind kind)
         memcpy(record.ranks, roll->finding.ranks, sizeof record.ranks);
         memcpy(record.text, roll->finding.text, sizeof record.text);
     } else if (kind == HELLO) {
-        (void)gethostname(record.text, 63);
+        memcpy(record.text, roll->host, sizeof roll->host);
+        roll_text(record.ranks, sizeof peer->stamp, roll->setup.stamp ? roll->setup.stamp : "");
     }
-    /* A stopped peer's buffer takes minutes of beats; one that is full is as good as closed. */
-    if (send(peer->fd, &record, sizeof record, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)sizeof record)
-        roll_hang_up(peer);
+    put(peer, &record);
 }
 
 void roll_say_all(struct roll_call *roll, enum kind kind)
@@ -79,7 +98,7 @@ int roll_listen(struct roll_call *roll, struct peer *peer)
     in->step = ntohl(in->step);
     in->trouble = ntohl(in->trouble);
     in->name[sizeof in->name - 1] = in->ranks[sizeof in->ranks - 1] = '\0';
-    if (in->kind != PRESENT)
+    if (in->kind != PRESENT && in->kind != WORK && in->kind != ANSWER)
         in->text[sizeof in->text - 1] = '\0';
     return 1;
 }

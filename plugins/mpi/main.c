@@ -15,21 +15,9 @@ static uint64_t seconds(const struct kit *kit, const char *name, const char *oth
 
 static struct roll_call *call_the_roll(struct run *run)
 {
-    struct job *job = &run->job;
-    struct roll_setup setup = {.rank = job->rank,
-                               .size = job->size,
-                               .token = roll_token(job, "mpi", run->trial),
-                               .one_host = job->one_host,
-                               .port = (uint16_t)strtoul(kit_param(run->kit, "port", "0"), NULL, 10),
-                               .arrive_ns = run->limits.arrive_ns,
-                               .silence_ns = run->limits.silence_ns};
-    const char *head = kit_param(run->kit, "head", NULL);
-    if (head) {
-        setup.one_host = false;
-        setup.heads[setup.head_count++] = head;
-    }
-    for (size_t i = 0; i < job->head_count && setup.head_count < JOB_HEADS_MAX; i++)
-        setup.heads[setup.head_count++] = job->heads[i];
+    struct roll_setup setup = roll_setup(run->kit, &run->job, "mpi");
+    setup.arrive_ns = run->limits.arrive_ns;
+    setup.silence_ns = run->limits.silence_ns;
     return roll_begin(run->kit, &setup);
 }
 
@@ -84,8 +72,7 @@ static dtkb_result probe(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
     if (job_read(&kit, JOB_MPI, &run.job)) {
         run_job(&run);
     } else if (run.job.launcher) {
-        kit_fault(&kit, "%s left a rank and a number of ranks that make no sense (rank %u of %u)", run.job.launcher, run.job.rank,
-                  run.job.size);
+        kit_fault(&kit, "%s: %s", run.job.launcher, run.job.problem);
     } else if ((run.ranks = ranks_wanted(&kit))) {
         run_fresh_job(&run);
         run_report(&run);

@@ -1,4 +1,4 @@
-/* The parts of the NCCL probe that need no library: bisecting, the launcher's variables, NCCL's log, library files. */
+/* The parts of the NCCL probe that need no library: bisecting, NCCL's log, library files. */
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdarg.h>
@@ -10,7 +10,6 @@
 
 #include "bisect.h"
 #include "library.h"
-#include "nccl_job.h"
 #include "transcript.h"
 
 /* ---- bisecting ---- */
@@ -52,63 +51,6 @@ static void a_fault_of_all_or_none_is_no_culprit(void **state)
         assert_int_equal(bisect_culprit(&bisect), 0);
         assert_in_range(bisect.tests, 1, 7);
     }
-}
-
-/* ---- jobs ---- */
-
-static void first_hosts_of_node_lists(void **state)
-{
-    (void)state;
-    static const char *const cases[][2] = {
-        {"gpu7", "gpu7"}, {"gpu[03-07,9],cpu1", "gpu03"}, {"a,b", "a"}, {"node[12]", "node12"}, {"n[1,2]x", "n1"}};
-    char host[64];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_true(job_first_host(cases[i][0], host, sizeof host));
-        assert_string_equal(host, cases[i][1]);
-    }
-    assert_false(job_first_host("", host, sizeof host));
-    assert_false(job_first_host("a-name-that-does-not-fit", host, 8));
-}
-
-static const char *no_param(const dtkb_call_v1 *call, const char *name)
-{
-    (void)call;
-    (void)name;
-    return NULL;
-}
-
-static bool find(const char *const *env, struct job *job, char *error, size_t size)
-{
-    static const dtkb_host_v1 host = {.struct_size = sizeof host, .param = no_param};
-    const dtkb_call_v1 call = {.struct_size = sizeof call, .env = env};
-    const struct kit kit = {.host = &host, .call = &call};
-    return job_find(&kit, job, error, size);
-}
-#define ENV(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-static void launchers_are_recognised(void **state)
-{
-    (void)state;
-    struct job job;
-    char error[512];
-    assert_true(find(ENV("RANK=3", "WORLD_SIZE=8", "LOCAL_RANK=1", "MASTER_ADDR=h", "MASTER_PORT=29500"), &job, error, sizeof error));
-    assert_true(job.rank == 3 && job.ranks == 8 && job.local_rank == 1 && job.port == 29501);
-    assert_string_equal(job.master, "h");
-    assert_true(
-        find(ENV("OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_RANK=1", "OMPI_COMM_WORLD_LOCAL_SIZE=2"), &job,
-             error, sizeof error));
-    assert_string_equal(job.launcher, "openmpi");
-    assert_string_equal(job.master, "127.0.0.1");
-    assert_true(find(ENV("SLURM_PROCID=5", "SLURM_STEP_ID=0", "SLURM_STEP_NUM_TASKS=6", "SLURM_LOCALID=1", "SLURM_STEP_NODELIST=g[2-4]"),
-                     &job, error, sizeof error));
-    assert_true(job.rank == 5 && job.local_rank == 1);
-    assert_string_equal(job.master, "g2");
-    /* A batch script is no rank. */
-    assert_true(find(ENV("SLURM_PROCID=0", "SLURM_NTASKS=6"), &job, error, sizeof error));
-    assert_null(job.launcher);
-    assert_false(find(ENV("RANK=1", "WORLD_SIZE=x", "MASTER_ADDR=h"), &job, error, sizeof error));
-    assert_false(find(ENV("RANK=0", "WORLD_SIZE=2", "MASTER_ADDR=h", "MASTER_PORT=99999"), &job, error, sizeof error));
-    assert_non_null(strstr(error, "99999"));
 }
 
 /* ---- NCCL's log ---- */
@@ -186,7 +128,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_culprit_is_found),        cmocka_unit_test(a_fault_of_all_or_none_is_no_culprit),
-        cmocka_unit_test(first_hosts_of_node_lists),     cmocka_unit_test(launchers_are_recognised),
         cmocka_unit_test(choices_are_read_from_the_log), cmocka_unit_test(versions_come_from_names_and_contents),
         cmocka_unit_test(the_loader_cache_is_read),
     };

@@ -187,8 +187,8 @@ static void a_missing_rank_is_named_by_all(void **state)
     make_job(ranks, &texts, 2, 4); /* 2 and 3 never come */
     for (int i = 0; i < 2; i++) {
         ranks[i].status = PROBE_FAULT;
-        ranks[i].reason[0] = "2 of 4 ranks never arrived";
-        ranks[i].reason[1] = ": 2,3;";
+        ranks[i].reason[0] = "ranks 2,3 never arrived";
+        ranks[i].reason[1] = "of 4 ranks 2 checked in within 3 s";
         ranks[i].facts[0] = "nccl.missing_ranks=2,3";
         ranks[i].facts[1] = "nccl.init.status=not-met";
         ranks[i].within = 4;
@@ -203,7 +203,7 @@ static void a_missing_rank_0_is_named(void **state)
     struct scenario ranks[2] = {0};
     make_job(ranks, &texts, 2, 2);
     ranks[1].status = PROBE_FAULT;
-    ranks[1].reason[0] = "rank 0 never arrived at localhost";
+    ranks[1].reason[0] = "rank 0 never arrived: nobody answered for it at localhost";
     ranks[1].reason[1] = "Connection refused";
     ranks[1].facts[0] = "nccl.missing_ranks=0";
     ranks[1].within = 4;
@@ -219,7 +219,7 @@ static void ranks_of_different_versions(void **state)
     ranks[2].env[EXTRA] = "FAKE_NCCL_VERSION=22809";
     for (int i = 0; i < 3; i++) {
         ranks[i].status = PROBE_FAULT;
-        ranks[i].reason[0] = "another NCCL than rank 0's (22105): 2 (rank 2 has 22809)";
+        ranks[i].reason[0] = "rank 0 has NCCL 2.21.5, rank 2 has NCCL 2.28.9";
         ranks[i].facts[0] = "nccl.version_mismatch=2";
     }
     scenario_run_all(ranks, 3);
@@ -247,9 +247,10 @@ static void two_processes_with_one_rank(void **state)
     struct scenario ranks[3] = {0};
     make_job(ranks, &texts, 3, 3);
     ranks[2].env[3] = texts.rank[1];
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++) {
         ranks[i].status = PROBE_FAULT;
-    ranks[0].reason[0] = "two processes say they are rank 1";
+        ranks[i].reason[0] = "two processes say they are rank 1";
+    }
     scenario_run_all(ranks, 3);
 }
 
