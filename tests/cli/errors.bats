@@ -74,7 +74,7 @@ load common
       <sample>some literal text</sample>
       <near-miss>other</near-miss>
     </signature>
-    <remedies><remedy><text>t</text></remedy></remedies>
+    <remedies><remedy><text>Do.</text></remedy></remedies>
     <links><link url="https://example.org/">x</link></links>
   </cause>
 </pack>

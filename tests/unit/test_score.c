@@ -15,7 +15,7 @@
 #define CARD(id, symptom, generic, signatures)                                                            \
     "<cause id='" id "' symptom='" symptom "' fix='fix-network-setting' generic='" generic "'><title>" id \
     "</title><explanation>e</explanation>" signatures                                                     \
-    "<remedies><remedy><text>t</text></remedy></remedies><links><link url='https://example.org/'>l</link></links></cause>"
+    "<remedies><remedy><text>Do.</text></remedy></remedies><links><link url='https://example.org/'>l</link></links></cause>"
 #define SIGNATURE(id, strength, more, text)                                                                        \
     "<signature id='" id "' strength='" strength "' " more "><literal>" text "</literal><sample>" text "</sample>" \
     "<near-miss>something else</near-miss></signature>"
