@@ -9,7 +9,7 @@
 #define RESET XID_HARDWARE, XID_RESET_GPU
 #define SERVICE XID_HARDWARE, XID_SERVICE
 
-/* In ascending order. */
+/* In ascending order. From 126 on as NVIDIA's "Analyzing Xid Errors with the Xid Catalog" has them. */
 static const struct xid table[] = {
     {8, XID_DRIVER, XID_RESTART_JOB, "the GPU stopped processing a channel"},
     {11, APP, "invalid commands in the push buffer"},
@@ -80,9 +80,22 @@ static const struct xid table[] = {
     {123, XID_NOTE, XID_SERVICE, "the board's flash could not be written"},
     {124, XID_NOTE, XID_SERVICE, "the board's flash could not be erased"},
     {125, XID_NOTE, XID_SERVICE, "error in the board's InfoROM"},
+    {126, APP, "fault in a copy engine"},
+    {127, APP, "fault in a copy engine"},
+    {128, APP, "fault in a copy engine"},
+    {129, APP, "fault in a copy engine"},
+    {130, APP, "fault in a copy engine"},
+    {131, APP, "fault in a copy engine"},
+    {132, APP, "fault in a copy engine"},
+    {133, APP, "fault in a copy engine"},
+    {134, APP, "fault in a copy engine"},
+    {135, APP, "fault in a copy engine"},
     {136, RESET, "an NVLink could not be trained"},
     {137, XID_APPLICATION, XID_CHECK_JOB, "fault at the far end of an NVLink: a peer's memory was accessed that is not mapped there"},
+    {139, APP, "fault in the optical flow engine"},
     {140, RESET, "uncorrectable ECC error that was not recovered"},
+    {141, NOTE, "error on CUDA's fast path"},
+    {142, APP, "fault in a video encoder"},
     {143, RESET, "the GPU could not be initialized"},
     {144, RESET, "NVLink error in the unit SAW"},
     {145, RESET, "NVLink error in the unit RLW"},
@@ -94,12 +107,12 @@ static const struct xid table[] = {
     {151, DRIVER, "error while rotating keys"},
     {154, AFTER, "the recovery that the GPU asks for has changed"},
     {155, RESET, "NVLink error that the driver detected"},
-    {156, NOTE, "a failing part of the GPU was taken out of use"},
-    {157, SERVICE, "a failing part of the GPU could not be taken out of use"},
+    {156, XID_NOTE, XID_RESET_GPU, "a failing part of the GPU is taken out of use; it takes effect with the next reset"},
+    {157, XID_NOTE, XID_SERVICE, "a failing part of the GPU could not be taken out of use"},
     {158, RESET, "fatal time-out inside the GPU"},
     {159, RESET, "error on the coherent link to the processor"},
     {160, NOTE, "a failing memory channel was taken out of use"},
-    {161, SERVICE, "a failing memory channel could not be taken out of use"},
+    {161, XID_NOTE, XID_SERVICE, "a failing memory channel could not be taken out of use"},
     {162, NOTE, "power smoothing is available again"},
     {163, NOTE, "power smoothing is no longer available"},
     {164, NOTE, "power smoothing nears the end of its life"},
