@@ -94,6 +94,7 @@ static bool add_evidence(struct candidate *candidate, const struct evidence *evi
         candidate->first = evidence->sequence;
     candidate->initiating = candidate->initiating || initiating;
     candidate->proof = candidate->proof || signature->strength == SIG_PROOF;
+    candidate->measured = candidate->measured || evidence->kind == EV_OBSERVED;
     return true;
 }
 
@@ -347,9 +348,9 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
         return;
     if (score_ended_well(findings))
         terms[TERM_WENT_ON] = -SCORE_CLEAN_END;
-    else if (candidate->evidence_count && last_progress(findings) > candidate->last)
+    else if (candidate->evidence_count && !candidate->measured && last_progress(findings) > candidate->last)
         terms[TERM_WENT_ON] = -SCORE_WENT_ON;
-    if (!candidate->proof && !died)
+    if (!candidate->proof && !candidate->measured && !died)
         terms[TERM_ALIVE] = -SCORE_ALIVE;
     if (!findings->training_log && !candidate->proof)
         terms[TERM_FOREIGN] = -SCORE_FOREIGN;

@@ -22,6 +22,7 @@
  *   went-on      - SCORE_WENT_ON when training went on after the last evidence, - SCORE_CLEAN_END when the job ended well
  *   alive        - SCORE_ALIVE when nothing in the log died (no exception, signal, exit status) and no `proof` speaks for the card:
  *                text that only talks of trouble must not sound sure
+ *                (neither counts where several lines show the trouble together: it is measured, and may be of a job that goes on)
  *   foreign      - SCORE_FOREIGN when nothing else in the log belongs to a training job and no `proof` speaks for it
  *
  * Confidence is the chance that the card's symptom is right: a logistic curve over the score and over the lead on the best rival of another
@@ -98,6 +99,7 @@ struct candidate {
     unsigned support, against;
     bool initiating; /* some initiating evidence speaks for it */
     bool proof;
+    bool measured; /* what several lines show together speaks for it, not only words */
     uint32_t *seen; /* signatures counted */
     size_t seen_count, seen_capacity;
 };

@@ -32,7 +32,7 @@ struct scan {
     struct flight *flight; /* NULL until a dump was read */
 };
 
-/* told.c: signatures on the words of EV_DUMP evidence. */
+/* told.c: signatures on the words of EV_DUMP and EV_OBSERVED evidence. */
 void told_signatures(const struct finder *finder, struct collect *collect);
 
 /* A new entry of files; `*file` is its index. */

@@ -102,7 +102,7 @@ static size_t iso(const char *text, double *time)
     return (size_t)(p - text);
 }
 
-/* Jan  2 10:00:00 (syslog: no year)  Feb 23 16:24:18 2025  Sun Feb 23 16:24:18 2025 */
+/* Jan  2 10:00:00 (syslog: no year)  Feb 23 16:24:18 2025  Sun Feb 23 16:24:18 2025  Sun Feb 23 16:24:18 CET 2025 */
 static size_t named_month(const char *text, double *time)
 {
     const char *p = text;
@@ -130,6 +130,9 @@ static size_t named_month(const char *text, double *time)
     if (!clock_time(&p, &seconds))
         return 0;
     const char *behind = p;
+    size_t letters = *p == ' ' ? strspn(p + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") : 0;
+    if (letters >= 3 && letters <= 5 && p[1 + letters] == ' ') /* date(1): taken as the zone that the log is written in */
+        p += 1 + letters;
     if (one_of(&p, " ") && number(&p, 4, &year) && !isalnum((unsigned char)*p)) {
         *time = epoch(year, month, day, seconds);
         return (size_t)(p - text);

@@ -22,7 +22,8 @@ bool stream_open(struct stream *stream, const struct scan_db *db, uint32_t file,
     *stream = (struct stream){.db = db, .file = file, .rank = rank, .table_rank = RANK_UNKNOWN};
     stream->matching = matching_new();
     stream->tries = calloc(db->signature_count + 1, sizeof *stream->tries);
-    if (stream->matching && stream->tries)
+    stream->observer = observer_new();
+    if (stream->matching && stream->tries && stream->observer)
         return true;
     stream_close(stream);
     return false;
@@ -34,7 +35,8 @@ bool stream_clone(const struct stream *from, struct stream *to)
     to->traces = from->traces ? malloc(sizeof *to->traces) : NULL;
     to->matching = matching_new();
     to->tries = malloc((from->db->signature_count + 1) * sizeof *to->tries);
-    if ((from->traces && !to->traces) || !to->matching || !to->tries) {
+    to->observer = observer_clone(from->observer);
+    if ((from->traces && !to->traces) || !to->matching || !to->tries || !to->observer) {
         stream_close(to);
         return false;
     }
@@ -48,6 +50,7 @@ void stream_close(struct stream *stream)
 {
     free(stream->traces);
     free(stream->tries);
+    observer_free(stream->observer);
     matching_free(stream->matching);
     *stream = (struct stream){0};
 }
@@ -266,10 +269,12 @@ static void read_line(struct stream *stream, struct collect *collect, const char
     }
     if (number <= SURROUNDINGS_LINES || kinds & (ANCHOR_VERSION | ANCHOR_WORLD) || taken || !collect->training_log)
         read_surroundings(collect, line, &place);
-    if (!taken && !died && is_progress(line->text)) {
+    bool progress = !taken && !died && is_progress(line->text);
+    if (progress) {
         struct evidence evidence = evidence_at(stream, &place, EV_PROGRESS);
         collect_progress(collect, &evidence);
     }
+    observer_line(stream->observer, line, &place, progress);
 }
 
 /* ---- blocks ---- */
@@ -341,6 +346,7 @@ static void end_of_stream(struct walk *walk)
 {
     if (walk->stream->traces)
         traces_end(walk->stream->traces, walk->collect, walk->stream->file);
+    observer_conclude(walk->stream->observer, walk->collect);
 }
 
 void stream_block(struct stream *stream, struct collect *collect, const struct block *block, bool last)

@@ -4,6 +4,7 @@
 
 #include "scan/block.h"
 #include "scan/collect.h"
+#include "scan/observe.h"
 #include "scan/trace.h"
 
 struct stream {
@@ -20,6 +21,7 @@ struct stream {
     bool table_root;       /* below "Root Cause" */
     uint16_t *tries;       /* per signature: lines read for it */
     struct traces *traces; /* NULL until needed */
+    struct observer *observer;
     struct matching *matching;
     struct line line;
 };

@@ -1,4 +1,4 @@
-/* What was put together of dumps is in words of our own; signatures are tried on it as on any line, so that cards can speak of it. */
+/* What was put together of dumps, or of several lines, is in words of our own; signatures are tried on it as on any line, so that cards can speak of it. */
 #include <string.h>
 
 #include "scan/scan_private.h"
@@ -47,7 +47,7 @@ void told_signatures(const struct finder *finder, struct collect *collect)
     size_t count = collect->count;
     for (size_t i = 0; i < count; i++) {
         struct evidence told = collect->items[i]; /* a copy: the list grows */
-        if (told.kind == EV_DUMP && told.text)
+        if ((told.kind == EV_DUMP || told.kind == EV_OBSERVED) && told.text)
             try_all(finder, &told, collect);
     }
 }

@@ -1,0 +1,75 @@
+#include "scan/observe.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct observer *observer_new(void)
+{
+    struct observer *observer = calloc(1, sizeof *observer);
+    if (observer) {
+        observer->gpus.pending = -1;
+        observer->stall.last_time = observer->stall.clock = NAN;
+    }
+    return observer;
+}
+
+struct observer *observer_clone(const struct observer *observer)
+{
+    struct observer *copy = malloc(sizeof *copy);
+    if (copy)
+        *copy = *observer;
+    return copy;
+}
+
+void observer_free(struct observer *observer)
+{
+    free(observer);
+}
+
+void observer_line(struct observer *observer, const struct line *line, const struct place *place, bool progress)
+{
+    const char *text = line->text;
+    unsigned gpus = 0, nodes = 0;
+    if (*text == '$' || strstr(text, "nproc") || strstr(text, "run -np") || strstr(text, "mpirun"))
+        observe_counts(text, &gpus, &nodes);
+    unsigned started = (gpus ? gpus : 1) * (nodes ? nodes : 1);
+    observer->started = started > observer->started ? started : observer->started;
+    gpus_line(&observer->gpus, text, place);
+    speed_line(&observer->speed, line, place);
+    series_line(&observer->series, text, place);
+    ranks_line(&observer->ranks, line, place);
+    stall_line(&observer->stall, line, place, progress);
+}
+
+void observer_conclude(const struct observer *observer, struct collect *collect)
+{
+    gpus_conclude(&observer->gpus, observer, collect);
+    speed_conclude(&observer->speed, collect);
+    series_conclude(&observer->series, collect);
+    ranks_conclude(&observer->ranks, observer->started, collect);
+    stall_conclude(&observer->stall, &observer->gpus, collect);
+}
+
+void observe_tell(struct collect *collect, const struct place *at, const char *format, ...)
+{
+    char text[EVIDENCE_TEXT_MAX];
+    va_list arguments;
+    va_start(arguments, format);
+    int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        return;
+    struct evidence evidence = {.kind = EV_OBSERVED,
+                                .role = ROLE_INITIATING,
+                                .signature = SIGNATURE_NONE,
+                                .file = at->file,
+                                .line = at->line,
+                                .sequence = at->sequence,
+                                .rank = RANK_UNKNOWN,
+                                .time = NAN,
+                                .text = text};
+    collect_add(collect, &evidence, text_key(text, strlen(text)));
+}

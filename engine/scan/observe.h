@@ -1,0 +1,178 @@
+/*
+ * What a log shows without saying it: numbers of several lines, compared. A hang, a slow run or a wrong placement often leaves no error line;
+ * what tells is a table of GPUs of which one works, a throughput that falls with more ranks, a loss that is NaN, a stack that was dumped, a
+ * prompt behind ^C. Each stream has one observer, which reads every line that is read at all; at the stream's end it tells what it found as
+ * EV_OBSERVED evidence in words of our own, on which signatures are tried (told.c).
+ *
+ * The parts are independent: `gpus` (nvidia-smi, gpustat), `speed` (throughput under several settings, growing step times, data loading),
+ * `series` (loss, gradient norm, memory), `ranks` (what the ranks say of themselves and of their values), `stall` (stacks, prompts, clocks).
+ * A rule tells nothing that a healthy job shows, too; its limits stand beside it.
+ */
+#ifndef DTKB_SCAN_OBSERVE_H
+#define DTKB_SCAN_OBSERVE_H
+
+#include "scan/collect.h"
+#include "scan/line.h"
+#include "scan/trace.h"
+
+struct observer;
+
+struct observer *observer_new(void);
+struct observer *observer_clone(const struct observer *observer);
+void observer_free(struct observer *observer);
+/* `progress`: the line shows training go on. */
+void observer_line(struct observer *observer, const struct line *line, const struct place *place, bool progress);
+void observer_conclude(const struct observer *observer, struct collect *collect);
+
+/* ---- inside ---- */
+
+#define GPUS_MAX 16
+#define GPU_PROCESSES_MAX 64
+#define GPU_COLUMNS_MAX 12
+
+struct gpu_row {
+    int index;
+    double used, total, util, power, cap; /* MiB, per cent, watts; NAN where not shown */
+};
+
+struct gpu_process {
+    int gpu;
+    long pid;
+    double used;
+};
+
+struct observe_gpus {
+    struct gpu_row rows[GPUS_MAX];
+    struct gpu_process processes[GPU_PROCESSES_MAX];
+    unsigned row_count, process_count;
+    int pending;                   /* GPU of the row whose second half comes, -1: none */
+    char columns[GPU_COLUMNS_MAX]; /* of a comma-separated query: i, u, m, t, p, l; 0 otherwise */
+    unsigned column_count;
+    struct place at; /* the last line of the last table */
+};
+
+#define SETTINGS_MAX 6
+#define READINGS_MAX 32
+
+enum speed_kind { SPEED_STEP, SPEED_SAMPLE, SPEED_EPOCH, SPEED_BUS, SPEED_KINDS };
+
+/* Readings in order; where they are too many, every second one is kept. */
+struct readings {
+    double values[READINGS_MAX];
+    unsigned count, stride, skipped;
+    struct place last;
+};
+
+struct setting {
+    unsigned gpus, nodes; /* 0: not told */
+    char version[24];
+    bool per_gpu; /* the throughput was said to be that of one GPU */
+    unsigned long epoch_steps;
+    struct readings speed[SPEED_KINDS]; /* steps and samples a second, seconds an epoch, GB/s */
+    double first_step, first_time, last_step, last_time;
+    double accuracy; /* the last one, as a share of 1; 0: none */
+    struct place accuracy_at, stamped_at;
+};
+
+struct observe_speed {
+    struct setting settings[SETTINGS_MAX];
+    unsigned count;
+    double data_seconds, step_seconds; /* without the first line */
+    unsigned data_lines;
+    double link_gbytes; /* what a test of the bare link measured, 0: none */
+    struct place data_at;
+};
+
+#define SERIES_MAX 6
+
+struct series {
+    char name[24];
+    struct readings values;
+    char first_text[24];
+    unsigned count, nans, zeros, same; /* `same`: readings printed like the first */
+    bool finite_first;
+    struct place nan_at;
+};
+
+struct observe_series {
+    struct series list[SERIES_MAX];
+    unsigned count;
+    bool memory_header; /* the next "Mem:" line is of free(1) */
+};
+
+#define CLAIM_ORIGINS_MAX 8
+#define RANK_VALUES_MAX 24
+
+struct rank_value {
+    uint64_t shape, value; /* hashes of the words and of the numbers */
+    int32_t rank;
+    unsigned seen; /* which such line of the rank this is */
+    bool of_data;
+};
+
+struct observe_ranks {
+    unsigned alone; /* lines that say "rank 0 of 1" */
+    uint64_t origins[CLAIM_ORIGINS_MAX];
+    unsigned origin_count;
+    struct rank_value values[RANK_VALUES_MAX];
+    unsigned value_count;
+    unsigned differing, equal, unequal; /* pairs of ranks whose parameters differ; whose data are the same, or not */
+    struct place alone_at, differing_at, equal_at;
+};
+
+enum wait_place { WAIT_NONE, WAIT_COLLECTIVE, WAIT_MEETING, WAIT_LOADER, WAIT_DEVICE, WAIT_FILE, WAIT_PLACES };
+
+enum job_stage { STAGE_UNKNOWN, STAGE_MEETING, STAGE_PREPARING, STAGE_TRAINING };
+
+struct observe_stall {
+    enum job_stage stage;  /* what the job's last lines spoke of */
+    bool moved;            /* a step was finished */
+    bool behind_prompt;    /* the user has gone on to look at the job */
+    bool watching;         /* the last command only looks: its ^C ends nothing */
+    bool asked_time;       /* the last command was date(1) */
+    bool interrupted;      /* ^C while the job ran */
+    enum wait_place waits; /* of the stack that is read */
+    unsigned frames;       /* still to read of it */
+    unsigned stacks[WAIT_PLACES];
+    unsigned defunct;
+    double last_time, clock; /* of the job's last line; of date(1) behind it; NAN */
+    struct place stack_at, at, defunct_at;
+};
+
+struct observer {
+    struct observe_gpus gpus;
+    struct observe_speed speed;
+    struct observe_series series;
+    struct observe_ranks ranks;
+    struct observe_stall stall;
+    unsigned started; /* the most processes that a command line asks for */
+};
+
+/* Evidence with these words at `at`. */
+__attribute__((format(printf, 3, 4))) void observe_tell(struct collect *collect, const struct place *at, const char *format, ...);
+
+/* observe_text.c: a number at `*p` ("-1.5e3", "nan", "-inf"); moves behind it. */
+bool observe_number(const char **p, double *value);
+/* Behind the first `word` (any case) that does not stand within a longer word; NULL when there is none. */
+const char *observe_behind(const char *text, const char *word);
+/* The number that follows `word` and a few separators. `at` (may be NULL) gets where it begins. */
+bool observe_after(const char *text, const char *word, double *value, const char **at);
+void readings_add(struct readings *readings, double value, const struct place *place);
+double readings_median(const struct readings *readings, unsigned from, unsigned to);
+/* How many processes, GPUs and nodes a command or a heading speaks of; 0 where it does not. */
+void observe_counts(const char *text, unsigned *gpus, unsigned *nodes);
+
+void gpus_line(struct observe_gpus *gpus, const char *text, const struct place *place);
+void gpus_conclude(const struct observe_gpus *gpus, const struct observer *observer, struct collect *collect);
+void speed_line(struct observe_speed *speed, const struct line *line, const struct place *place);
+void speed_conclude(const struct observe_speed *speed, struct collect *collect);
+void series_line(struct observe_series *series, const char *text, const struct place *place);
+void series_conclude(const struct observe_series *series, struct collect *collect);
+void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);
+void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct collect *collect);
+void stall_line(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress);
+void stall_conclude(const struct observe_stall *stall, const struct observe_gpus *gpus, struct collect *collect);
+/* Do all GPUs of the last table spin? */
+bool gpus_all_busy(const struct observe_gpus *gpus);
+
+#endif

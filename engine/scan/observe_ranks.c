@@ -1,0 +1,193 @@
+/* What the ranks say: processes that each take themselves for the only one, parameters that differ between ranks, data that do not. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "scan/observe.h"
+
+#define ALONE_COUNT 3 /* lines "rank 0 of 1" from who knows where */
+#define LIST_NUMBERS 3
+
+static uint64_t mix(uint64_t hash, unsigned char byte)
+{
+    return (hash ^ byte) * UINT64_C(0x100000001b3);
+}
+
+/* "rank 0 of 1", "rank: 0, world size: 1", "rank=0 size=1", "GLOBAL_RANK: 0, MEMBER: 1/1", "process 0/1". A local rank is another matter. */
+static bool read_claim(const char *text, double *rank, double *size)
+{
+    static const char *const names[] = {"global_rank", "rank", "process"};
+    static const char *const sizes[] = {"world_size", "world size", "worldsize", "size", "num_workers", "nranks"};
+    const char *at = NULL, *behind = text;
+    for (size_t i = 0; i < sizeof names / sizeof *names && !at; i++)
+        for (behind = text; (behind = observe_behind(behind, names[i]));) {
+            const char *word = behind - strlen(names[i]);
+            bool local = word - text >= 6 && !strncasecmp(word - 6, "local", 5);
+            const char *p = behind + strspn(behind, " :=");
+            if (!local && observe_number(&p, rank)) {
+                at = p;
+                break;
+            }
+        }
+    if (!at)
+        return false;
+    const char *p = at + strspn(at, " ,");
+    if (*at == '/' || !strncmp(p, "of ", 3)) {
+        p = *at == '/' ? at + 1 : p + 3;
+        return observe_number(&p, size);
+    }
+    const char *member = observe_behind(at, "member");
+    if (member && (p = strchr(member, '/'))) {
+        p++;
+        return observe_number(&p, size);
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (observe_after(text, sizes[i], size, NULL))
+            return true;
+    return false;
+}
+
+static void read_alone(struct observe_ranks *ranks, const struct line *line, const struct place *place)
+{
+    double rank, size;
+    if (!read_claim(line->text, &rank, &size) || rank != 0 || size != 1)
+        return;
+    ranks->alone++;
+    ranks->alone_at = *place;
+    uint64_t origin = UINT64_C(0xcbf29ce484222325);
+    for (const char *p = line->bare; p < line->text; p++)
+        origin = isspace((unsigned char)*p) ? origin : mix(origin, (unsigned char)*p);
+    for (unsigned i = 0; i < ranks->origin_count; i++)
+        if (ranks->origins[i] == origin)
+            return;
+    if (ranks->origin_count < CLAIM_ORIGINS_MAX)
+        ranks->origins[ranks->origin_count++] = origin;
+}
+
+static bool any(const char *text, const char *const *words)
+{
+    for (size_t i = 0; words[i]; i++)
+        if (strcasestr(text, words[i]))
+            return true;
+    return false;
+}
+
+/* Words and numbers apart, hashed: lines that say the same thing of other values have the same shape. */
+static unsigned split(const char *text, uint64_t *shape, uint64_t *value)
+{
+    unsigned numbers = 0;
+    *shape = *value = UINT64_C(0xcbf29ce484222325);
+    for (const char *p = text; *p;) {
+        const char *q = p;
+        double read;
+        if ((p == text || !isalnum((unsigned char)p[-1])) && observe_number(&q, &read)) {
+            for (; p < q; p++)
+                *value = mix(*value, (unsigned char)*p);
+            *value = mix(*value, ' ');
+            numbers++;
+        } else {
+            *shape = isspace((unsigned char)*p) ? *shape : mix(*shape, (unsigned char)*p);
+            p++;
+        }
+    }
+    return numbers;
+}
+
+/* The line without the words that tell whose it is: "cuda:1" differs between ranks that agree. */
+static const char *behind_rank(const struct line *line, int32_t *rank)
+{
+    double value;
+    const char *at;
+    if (observe_after(line->text, "rank", &value, &at) && value >= 0 && value < 100000) {
+        *rank = (int32_t)value;
+        return at + strspn(at, "0123456789");
+    }
+    *rank = line->rank;
+    return line->rank >= 0 ? line->text : NULL;
+}
+
+static void compare(struct observe_ranks *ranks, const struct rank_value *now, const struct place *place)
+{
+    for (unsigned i = 0; i < ranks->value_count; i++) {
+        const struct rank_value *other = &ranks->values[i];
+        if (other->shape != now->shape || other->rank == now->rank || other->of_data != now->of_data || other->seen != now->seen)
+            continue;
+        if (!now->of_data && other->value != now->value) {
+            ranks->differing++;
+            ranks->differing_at = *place;
+        } else if (now->of_data && other->value == now->value) {
+            ranks->equal++;
+            ranks->equal_at = *place;
+        } else if (now->of_data) {
+            ranks->unequal++;
+        }
+    }
+}
+
+static void keep(struct observe_ranks *ranks, struct rank_value *now, const struct place *place)
+{
+    struct rank_value *slot = NULL;
+    for (unsigned i = 0; i < ranks->value_count && !slot; i++)
+        if (ranks->values[i].shape == now->shape && ranks->values[i].rank == now->rank)
+            slot = &ranks->values[i];
+    if (!slot) {
+        if (ranks->value_count == RANK_VALUES_MAX)
+            return;
+        slot = &ranks->values[ranks->value_count++];
+        *slot = (struct rank_value){0};
+    }
+    now->seen = slot->seen + 1;
+    compare(ranks, now, place);
+    *slot = *now;
+}
+
+/* A word of those, and a fraction behind it: sums and norms are compared, not counts. */
+static bool has_fraction_behind(const char *text, const char *const *words)
+{
+    for (size_t i = 0; words[i]; i++)
+        for (const char *p = strcasestr(text, words[i]); p && *p; p++)
+            if (*p == '.' && isdigit((unsigned char)p[-1]) && isdigit((unsigned char)p[1]))
+                return true;
+    return false;
+}
+
+static void read_values(struct observe_ranks *ranks, const struct line *line, const struct place *place)
+{
+    static const char *const of_parameters[] = {"param", "weight", "bias", "grad", "checksum", "state_dict", NULL};
+    double checksum;
+    static const char *const of_data[] = {"sample", "indices", "index", "idx", "batch", "data", "ids", "image", "input", "label", NULL};
+    static const char *const neither[] = {"loss",  "time",  "memory", "shape", "size(",  "shard",
+                                          "local", "numel", "lr",     "/s",    "shards", NULL};
+    struct rank_value now = {0};
+    char text[LINE_MAX_BYTES + 1];
+    const char *rest = behind_rank(line, &now.rank);
+    if (!rest || !strpbrk(rest, "0123456789") || any(rest, neither))
+        return;
+    size_t length = strlen(rest);
+    memcpy(text, rest, length + 1);
+    char *device = strstr(text, "cuda:");
+    if (device)
+        device[5] = '\0'; /* what follows names the rank's own device */
+    unsigned numbers = split(text, &now.shape, &now.value);
+    now.of_data = strchr(text, '[') && numbers >= LIST_NUMBERS && any(text, of_data);
+    if (now.of_data || has_fraction_behind(text, of_parameters) || observe_after(text, "checksum", &checksum, NULL))
+        keep(ranks, &now, place);
+}
+
+void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place)
+{
+    if (!strcasestr(line->text, "rank") && !strcasestr(line->text, "process") && line->rank < 0)
+        return;
+    read_alone(ranks, line, place);
+    read_values(ranks, line, place);
+}
+
+void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct collect *collect)
+{
+    if (ranks->origin_count > 1 || ranks->alone >= ALONE_COUNT || (ranks->alone > 1 && started > 1))
+        observe_tell(collect, &ranks->alone_at, "ranks: %u times a process takes itself for rank 0 of 1", ranks->alone);
+    if (ranks->differing)
+        observe_tell(collect, &ranks->differing_at, "ranks: parameters or gradients differ between ranks");
+    if (ranks->equal > 1 && !ranks->unequal)
+        observe_tell(collect, &ranks->equal_at, "ranks: several ranks work on the same data");
+}

@@ -1,0 +1,165 @@
+/* Values that are printed again and again: a loss that is NaN, stands still or grows, gradients of zero, memory that only rises. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scan/observe.h"
+
+#define SAME_COUNT 5 /* equal losses, to the last digit */
+#define ZERO_COUNT 3 /* gradient norms or losses of zero */
+#define GROW_COUNT 6
+#define LOSS_GROWN 3.0 /* over the least */
+#define MEMORY_COUNT 4
+#define MEMORY_GROWN 1.5
+
+static struct series *series_of(struct observe_series *all, const char *name)
+{
+    for (unsigned i = 0; i < all->count; i++)
+        if (!strcmp(all->list[i].name, name))
+            return &all->list[i];
+    if (all->count == SERIES_MAX)
+        return NULL;
+    struct series *series = &all->list[all->count++];
+    *series = (struct series){0};
+    (void)snprintf(series->name, sizeof series->name, "%s", name);
+    return series;
+}
+
+static void add(struct observe_series *all, const char *name, double value, const char *printed, size_t length, const struct place *place)
+{
+    struct series *series = series_of(all, name);
+    if (!series)
+        return;
+    if (!isfinite(value)) {
+        if (!series->nans++)
+            series->nan_at = *place;
+        series->values.last = *place;
+        return;
+    }
+    series->finite_first = series->finite_first || !series->nans;
+    length = length < sizeof series->first_text ? length : sizeof series->first_text - 1;
+    if (!series->count)
+        (void)snprintf(series->first_text, sizeof series->first_text, "%.*s", (int)length, printed);
+    series->same += strlen(series->first_text) == length && !memcmp(series->first_text, printed, length);
+    series->zeros += value == 0;
+    series->count++;
+    readings_add(&series->values, value, place);
+}
+
+/* "loss: 2.3", "'loss': 2.3", "loss = 2.3", "train_loss=2.3", "total_loss: 26.6", "2.86 avg loss" */
+static void read_loss(struct observe_series *all, const char *text, const struct place *place)
+{
+    double value;
+    for (const char *p = text; (p = strcasestr(p, "loss")); p += 4) {
+        if (isalpha((unsigned char)p[4]) || (p > text && isalpha((unsigned char)p[-1])) || (p - text >= 5 && !strncmp(p - 5, "eval_", 5)) ||
+            (p - text >= 4 && !strncmp(p - 4, "val_", 4)))
+            continue;
+        const char *q = p + 4 + strspn(p + 4, " \t:='\"([");
+        const char *begin = q;
+        if (q - p > 4 && q - p <= 10 && observe_number(&q, &value)) {
+            add(all, "loss", value, begin, (size_t)(q - begin), place);
+            return;
+        }
+        if (p - text > 6 && !strncmp(p - 5, " avg ", 5)) { /* darknet's form */
+            const char *end = p - 5;
+            begin = end;
+            while (begin > text && begin[-1] != ' ' && begin[-1] != ',')
+                begin--;
+            q = begin;
+            if (observe_number(&q, &value) && q == end)
+                add(all, "loss", value, begin, (size_t)(end - begin), place);
+            return;
+        }
+    }
+}
+
+static void read_named(struct observe_series *all, const char *text, const char *word, const char *name, const struct place *place)
+{
+    double value;
+    const char *at;
+    if (observe_after(text, word, &value, &at))
+        add(all, name, value, at, strspn(at, "0123456789.eE+-"), place);
+}
+
+/* What free(1) says is used, at each of its calls. */
+static void read_free(struct observe_series *all, const char *text, const struct place *place)
+{
+    double total, used;
+    if (strstr(text, "used") && strstr(text, "free") && strstr(text, "buff/cache"))
+        all->memory_header = true;
+    else if (all->memory_header && sscanf(text, "Mem: %lf %lf", &total, &used) == 2)
+        add(all, "host memory", used, text, strlen(text), place);
+}
+
+void series_line(struct observe_series *series, const char *text, const struct place *place)
+{
+    static const struct {
+        const char *word, *name;
+    } named[] = {{"grad_norm", "gradient norm"}, {"grad norm", "gradient norm"}, {"gradnorm", "gradient norm"},
+                 {"RSS", "host memory"},         {"mem_usage", "memory"},        {"cpu mem", "host memory"},
+                 {"host memory", "host memory"}, {"ram used", "host memory"},    {"cpu_mem", "host memory"},
+                 {"max mem", "memory"},          {"memory allocated", "memory"}, {"gpu_mem", "memory"},
+                 {"memory_allocated", "memory"}, {"gpu memory", "memory"},       {"mem", "memory"}};
+    read_free(series, text, place);
+    if (!strpbrk(text, "0123456789") && !strcasestr(text, "nan"))
+        return;
+    read_loss(series, text, place);
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (strcasestr(text, named[i].word)) {
+            read_named(series, text, named[i].word, named[i].name, place);
+            break;
+        }
+}
+
+/* ---- what the values say ---- */
+
+static void tell_loss(const struct series *loss, struct collect *collect)
+{
+    const struct readings *values = &loss->values;
+    double least = INFINITY, last = values->count ? values->values[values->count - 1] : NAN;
+    unsigned n = values->count, third = n / 3;
+    for (unsigned i = 0; i < n; i++)
+        least = fmin(least, values->values[i]);
+    if (loss->nans >= 2)
+        observe_tell(collect, &loss->nan_at, "loss: NaN or infinite %s",
+                     loss->finite_first ? "after finite values" : "from the first print on");
+    else if (loss->zeros >= ZERO_COUNT && last == 0)
+        observe_tell(collect, &values->last, "loss: exactly 0 in %u prints", loss->zeros);
+    else if (loss->same == loss->count && loss->count >= SAME_COUNT && strlen(loss->first_text) >= 5)
+        observe_tell(collect, &values->last, "loss: %s in all of %u prints, it does not move", loss->first_text, loss->count);
+    else if (n >= GROW_COUNT && least > 0 && last > LOSS_GROWN * least && last > 1.5 * values->values[0] &&
+             readings_median(values, n - third, n) > 2 * readings_median(values, 0, third))
+        observe_tell(collect, &values->last, "loss: grows, %.4g at the end and %.4g at its least", last, least);
+}
+
+static void tell_memory(const struct series *memory, struct collect *collect)
+{
+    const struct readings *values = &memory->values;
+    unsigned n = values->count, rises = 0;
+    if (n < MEMORY_COUNT)
+        return;
+    double first = values->values[0], last = values->values[n - 1], late = 0;
+    for (unsigned i = 1; i < n; i++) {
+        rises += values->values[i] > values->values[i - 1];
+        late += i >= n - n / 2 ? values->values[i] - values->values[i - 1] : 0;
+    }
+    /* What fills once and then stays is a cache; what leaks rises to the end. */
+    if (rises >= (n - 1) - (n - 1) / 8 && last > MEMORY_GROWN * first && late > 0.3 * (last - first))
+        observe_tell(collect, &values->last, "%s: rises all the time, %.1f times as much at the end as at the beginning", memory->name,
+                     last / (first > 0 ? first : last));
+}
+
+void series_conclude(const struct observe_series *series, struct collect *collect)
+{
+    for (unsigned i = 0; i < series->count; i++) {
+        const struct series *one = &series->list[i];
+        if (!strcmp(one->name, "loss"))
+            tell_loss(one, collect);
+        else if (!strcmp(one->name, "gradient norm")) {
+            if (one->zeros >= ZERO_COUNT && one->zeros == one->count)
+                observe_tell(collect, &one->values.last, "gradient norm: exactly 0 in all of %u prints", one->zeros);
+        } else
+            tell_memory(one, collect);
+    }
+}

@@ -1,0 +1,328 @@
+/* What several lines show together: each rule on a log that breaks it and on one that only looks like it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "scan/scan.h"
+
+static const struct signature signatures[] = {
+    {.id = "alone", .is_regex = true, .pattern = "GPU table: GPU (?<gpu>\\d+) alone works", .role = ROLE_INITIATING},
+};
+
+static struct scan_db *db;
+
+static int build(void **state)
+{
+    (void)state;
+    return scan_db_build(signatures, sizeof signatures / sizeof signatures[0], &db, NULL) == DTKB_OK ? 0 : -1;
+}
+
+static int discard(void **state)
+{
+    (void)state;
+    scan_db_free(db);
+    return 0;
+}
+
+static struct findings of_text(const char *text)
+{
+    struct scan *scan;
+    struct findings findings;
+    assert_int_equal(scan_new(db, NULL, &scan, NULL), DTKB_OK);
+    assert_int_equal(scan_feed(scan, "log", text, strlen(text), NULL), DTKB_OK);
+    assert_int_equal(scan_findings(scan, &findings, NULL), DTKB_OK);
+    scan_free(scan);
+    return findings;
+}
+
+static const struct evidence *telling(const struct findings *findings, const char *words)
+{
+    for (size_t i = 0; i < findings->evidence_count; i++)
+        if (findings->evidence[i].kind == EV_OBSERVED && strstr(findings->evidence[i].text, words))
+            return &findings->evidence[i];
+    return NULL;
+}
+
+static void shows(const char *text, const char *words)
+{
+    struct findings findings = of_text(text);
+    if (!telling(&findings, words)) {
+        for (size_t i = 0; i < findings.evidence_count; i++)
+            print_message("  %d %s\n", findings.evidence[i].kind, findings.evidence[i].text);
+        fail_msg("nothing tells '%s'", words);
+    }
+    findings_free(&findings);
+}
+
+static void shows_nothing(const char *text)
+{
+    struct findings findings = of_text(text);
+    const struct evidence *told = telling(&findings, "");
+    if (told)
+        fail_msg("told: %s", told->text);
+    findings_free(&findings);
+}
+
+/* ---- GPUs ---- */
+
+#define GPU(index, power, memory, util)                                                                 \
+    "|   " index "  Tesla V100-SXM2...  On   | 00000000:0" index ":00.0 Off |                    0 |\n" \
+    "| N/A   45C    P0    " power "W / 300W |  " memory "MiB / 32768MiB |    " util "%      Default |\n"
+#define PROCESS(gpu, pid, memory) "|    " gpu "   N/A  N/A     " pid "      C   python3.8      " memory "MiB |\n"
+
+static void one_gpu_of_several_works(void **state)
+{
+    (void)state;
+    struct findings findings = of_text(GPU("0", "270", "21871", "98") GPU("1", "56", "21806", "0") GPU("2", "55", "21804", "0"));
+    const struct evidence *told = telling(&findings, "GPU table: GPU 0 alone works, 2 others hold memory");
+    assert_non_null(told);
+    assert_int_equal(told->line, 6);
+    bool matched = false; /* signatures are tried on it */
+    for (size_t i = 0; i < findings.evidence_count; i++)
+        matched = matched || (findings.evidence[i].kind == EV_SIGNATURE && !strcmp(findings.evidence[i].fields[0].value, "0"));
+    assert_true(matched);
+    findings_free(&findings);
+    shows("$ torchrun --nproc_per_node=2 train.py\n" GPU("0", "270", "21871", "98") GPU("1", "56", "4", "0"), "alone is in use though 2");
+    shows_nothing(GPU("0", "270", "21871", "98") GPU("1", "56", "4", "0")); /* somebody's job for one GPU */
+    shows_nothing(GPU("0", "270", "21871", "98") GPU("1", "260", "21806", "91"));
+    shows_nothing(GPU("0", "270", "21871", "98") GPU("1", "56", "21806", "0") "later\n" GPU("0", "270", "21871", "98")
+                      GPU("1", "260", "21806", "91")); /* the last table counts */
+}
+
+static void gpus_that_wait(void **state)
+{
+    (void)state;
+    shows(GPU("0", "95", "28471", "100") GPU("1", "93", "28471", "100"), "all 2 GPUs show full utilisation at little power");
+    shows(GPU("0", "95", "28471", "100") GPU("1", "93", "28471", "100") GPU("2", "50", "28471", "0"),
+          "2 GPUs at full utilisation wait for GPU 2");
+    shows(GPU("0", "50", "28471", "0") GPU("1", "50", "28471", "0"), "all 2 GPUs hold memory and stand at 0 %");
+    shows("index, power.draw [W], utilization.gpu [%], memory.used [MiB]\n0, 104.12 W, 100 %, 40131 MiB\n1, 101.55 W, 100 %, 40131 MiB\n",
+          "all 2 GPUs show full utilisation at little power");
+    shows("[0] Tesla V100-SXM2-16GB | 45'C,  98 % | 12034 / 16160 MB | user(12024M)\n"
+          "[1] Tesla V100-SXM2-16GB | 40'C,   0 % | 12034 / 16160 MB | user(12024M)\n",
+          "GPU 0 alone works");
+    shows_nothing(GPU("0", "281", "28471", "100") GPU("1", "279", "28471", "100"));
+    shows_nothing(GPU("0", "50", "4", "0") GPU("1", "50", "4", "0")); /* a machine at rest */
+    shows_nothing("index, utilization.gpu [%], memory.used [MiB]\n0, 97 %, 40131 MiB\n1, 96 %, 40131 MiB\n");
+}
+
+static void processes_on_gpus(void **state)
+{
+    (void)state;
+    shows(PROCESS("0", "41205", "14201") PROCESS("0", "41206", "531") PROCESS("1", "41206", "14201"),
+          "1 of 2 processes keep memory on GPU 0");
+    shows(PROCESS("0", "41205", "9001") PROCESS("1", "41205", "9001") PROCESS("0", "41206", "9001") PROCESS("1", "41206", "9001"),
+          "each of 2 processes holds memory on several GPUs");
+    shows(GPU("0", "270", "21871", "98") GPU("1", "56", "4", "0") PROCESS("0", "1", "9001") PROCESS("0", "2", "9001"),
+          "all 2 processes are on GPU 0");
+    shows(GPU("0", "270", "21871", "98") GPU("1", "256", "9004", "61") GPU("2", "256", "9004", "63"), "GPU 0 holds 2.4 times the memory");
+    shows_nothing(PROCESS("0", "41205", "14201") PROCESS("1", "41206", "14201"));
+    shows_nothing(PROCESS("0", "41205", "14201") PROCESS("0", "41206", "900")); /* one GPU, two jobs */
+    shows_nothing(PROCESS("0", "41205", "14201") PROCESS("1", "41205", "14201"));
+}
+
+/* ---- speed ---- */
+
+static void settings_compared(void **state)
+{
+    (void)state;
+    shows("1 GPU: 402.1 img/s\n8 GPUs: 311.8 img/s\n", "throughput with 8 GPUs is 78 % of that with 1 GPU");
+    shows("1 GPU: 402.1 img/s\n8 GPUs: 811.8 img/s\n", "throughput with 8 GPUs is 2.0 times that with 1 GPU, of 8 times possible");
+    shows("$ torchrun --nproc_per_node=1 t.py\nstep 1 loss 2.1 1.02s/it\n$ torchrun --nproc_per_node=4 t.py\nstep 1 loss 2.1 2.52s/it\n",
+          "a step with 4 GPUs takes 2.5 times as long as with 1 GPU");
+    shows("$ CUDA_VISIBLE_DEVICES=0 python t.py\nepoch 1 took 25.2 s\n$ CUDA_VISIBLE_DEVICES=0,1 python t.py\nepoch 1 took 58.1 s\n",
+          "an epoch with 2 GPUs takes 2.3 times as long as with 1 GPU");
+    shows("# nnodes=1\n2024-05-01 10:00:00 step: 100 loss 1\n2024-05-01 10:01:00 step: 400 loss 1\n"
+          "# nnodes=2\n2024-05-01 11:00:00 step: 100 loss 1\n2024-05-01 11:02:00 step: 400 loss 1\n",
+          "a step with 2 nodes takes 2.0 times as long as with 1 node");
+    shows("# 1 GPU\nEpoch 0:   0%| | 0/1556 [00:00<?, ?it/s]\nEpoch 0:  50%| | 700/1556 [10:00<10:00, 1.2it/s]\n"
+          "# 4 GPUs\nEpoch 0:  50%| | 700/1556 [10:00<10:00, 1.2it/s]\n",
+          "an epoch has 1556 steps with 4 GPUs as with 1 GPU");
+    shows("# 1 GPU\nstep 1 2.0 it/s\nval_acc: 0.761\n# 8 GPUs\nstep 1 2.0 it/s\nval_acc: 0.702\n",
+          "accuracy: 0.702 with 8 GPUs, 0.761 with 1 GPU");
+    shows_nothing("1 GPU: 402.1 img/s\n8 GPUs: 3011.8 img/s\n");
+    shows_nothing("1 GPU: 402.1 img/s\n8 GPUs: 391.8 img/s per GPU\n");
+    shows_nothing("$ torchrun --nproc_per_node=1 t.py\nstep 1 1.02s/it\n$ torchrun --nproc_per_node=4 t.py\nstep 1 1.11s/it\n");
+}
+
+static void releases_compared(void **state)
+{
+    (void)state;
+    shows("2.9.0+cu126\nEpoch 0: time: 112.1\n2.10.0+cu126\nEpoch 0: time: 163.9\n",
+          "with version 2.10.0 it is 68 % of that with version 2.9.0");
+    shows(
+        "NCCL version 2.18.5+cuda11.8\n# Avg bus bandwidth    : 3.10518\nNCCL version 2.20.5+cuda11.8\n# Avg bus bandwidth    : 1.74919\n",
+        "with nccl 2.20.5");
+    shows_nothing("2.9.0+cu126\nEpoch 0: time: 163.9\n2.10.0+cu126\nEpoch 0: time: 152.1\n");
+}
+
+static void times_and_data(void **state)
+{
+    (void)state;
+    char text[2048] = "";
+    for (int i = 0; i < 12; i++)
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "Epoch %d: time: %d.5\n", i, 300 + 90 * i);
+    shows(text, "an epoch takes 2.5 times as long at the end");
+    *text = '\0';
+    for (int i = 0; i < 12; i++)
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "Epoch %d: time: %d.5\n", i, 300 + (i % 3) * 90);
+    shows_nothing(text);
+    *text = '\0';
+    for (int i = 0; i < 8; i++)
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "Epoch: [0][%d/5005] Time 3.06%d Data 2.995 Loss 6.9\n", i, i);
+    shows(text, "98 % of a step is waiting for data");
+    *text = '\0';
+    for (int i = 0; i < 8; i++)
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), "Epoch: [0][%d/5005] Time %s Data %s Loss 6.9\n", i,
+                       i ? "0.310" : "61.2", i ? "0.004" : "60.8");
+    shows_nothing(text);
+    shows("# Avg bus bandwidth    : 3.23\n #bytes #iterations BW peak[Gb/sec] BW average[Gb/sec] MsgRate[Mpps]\n 65536 5000 196.57 196.52 "
+          "0.3748\n",
+          "the collective reaches 3.2 GB/s of 24.6 GB/s");
+}
+
+/* ---- values ---- */
+
+static void losses(void **state)
+{
+    (void)state;
+    shows("step 1 loss: 2.3\nstep 2 loss: nan\nstep 3 loss: nan\n", "loss: NaN or infinite after finite values");
+    shows(" 1008: 2.945518, 2.869562 avg loss\n 1016: -nan, -nan avg loss\n 1020: -nan, -nan avg loss\n", "loss: NaN");
+    shows("step 1 loss: 11.934\nstep 2 loss: 11.934\nstep 3 loss: 11.934\nstep 4 loss: 11.934\nstep 5 loss: 11.934\n", "it does not move");
+    shows("{'loss': 0.0, 'grad_norm': 0.0}\n{'loss': 0.0, 'grad_norm': 0.0}\n{'loss': 0.0, 'grad_norm': 0.0}\n", "loss: exactly 0 in 3");
+    shows("{'loss': 1.2, 'grad_norm': 0.0}\n{'loss': 1.3, 'grad_norm': 0.0}\n{'loss': 1.1, 'grad_norm': 0.0}\n",
+          "gradient norm: exactly 0");
+    shows("loss 2.1\nloss 1.9\nloss 2.5\nloss 8.1\nloss 31.0\nloss 44.0\n", "loss: grows, 44 at the end");
+    shows_nothing("loss 10.8\nloss 9.2\nloss 9.6\nloss 7.9\nloss 8.3\nloss 6.8\nloss 7.1\n");
+    shows_nothing("loss 2.3\nloss: nan\nloss 2.2\n");                    /* one step that was skipped */
+    shows_nothing("loss 0.1\nloss 0.1\nloss 0.1\nloss 0.1\nloss 0.1\n"); /* rounded */
+}
+
+static void memory(void **state)
+{
+    (void)state;
+    static const char head[] = "              total        used        free      shared  buff/cache   available\n";
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "%sMem:  65  1  19 0 44 63\n%sMem: 65 16 10 0 38 48\n%sMem: 65 31 6 0 27 33\n%sMem: 65 47 2 0 15 17\n", head, head, head,
+                   head);
+    shows(text, "host memory: rises all the time, 47.0 times");
+    shows("step 1 mem 3.1GB\nstep 2 mem 4.8GB\nstep 3 mem 6.4GB\nstep 4 mem 8.0GB\nstep 5 mem 9.9GB\n", "memory: rises all the time");
+    shows_nothing("step 1 mem 3.1GB\nstep 2 mem 9.8GB\nstep 3 mem 10.4GB\nstep 4 mem 10.4GB\nstep 5 mem 10.5GB\n");
+}
+
+static void ranks(void **state)
+{
+    (void)state;
+    shows("(Worker pid=10233) rank 0 of 1\n(Worker pid=10234) rank 0 of 1\n", "2 times a process takes itself for rank 0 of 1");
+    shows("$ mpirun -np 4 python t.py\nrank=0 size=1\nrank=0 size=1\n", "takes itself for rank 0 of 1");
+    shows("rank 0 after step 1: fc.weight sum 14.6120\nrank 1 after step 1: fc.weight sum 9.8871\n", "parameters or gradients differ");
+    shows("rank 0: batch indices [3, 41, 7]\nrank 1: batch indices [3, 41, 7]\nrank 0: batch indices [9, 1, 8]\nrank 1: batch indices [9, "
+          "1, 8]\n",
+          "several ranks work on the same data");
+    shows_nothing("rank 0 of 1\nepoch 1\n");
+    shows_nothing("$ mpirun -np 4 python t.py\nlocal rank: 0, size: 1\nlocal rank: 0, size: 1\n");
+    shows_nothing("rank 0: sum of weights 1412.0391\nrank 1: sum of weights 1412.0391\n");
+    shows_nothing("rank 0: grad of step 1 0.125\nrank 0: grad of step 2 0.5\nrank 1: grad of step 1 0.125\nrank 1: grad of step 2 0.5\n");
+    shows_nothing("rank 0: batch indices [3, 41, 7]\nrank 1: batch indices [5, 2, 88]\n");
+}
+
+/* ---- standing still ---- */
+
+static void stacks(void **state)
+{
+    (void)state;
+    shows("Thread 0x7F01 (idle): \"MainThread\"\n    all_reduce (torch/distributed/distributed_c10d.py:1980)\n    main (train.py:40)\n",
+          "stack: a process waits in a collective");
+    shows("Thread 0x7F01 (idle): \"MainThread\"\n    barrier (torch/distributed/distributed_c10d.py:3700)\n"
+          "    init_process_group (torch/distributed/distributed_c10d.py:1200)\n",
+          "stack: a process waits for the other ranks to meet");
+    shows("Thread 81 (active): \"MainThread\"\n    wait (threading.py:312)\n    _try_get_data (torch/utils/data/dataloader.py:1131)\n",
+          "stack: a process waits for the data loader");
+    shows(
+        "Thread 1 (Thread 0x7f05db2ab740 (LWP 135301)):\n#0  0x0 in clock_gettime ()\n#5  0x1 in cuStreamSynchronize () from libcuda.so\n",
+        "stack: a process waits for its GPU");
+    shows("Current thread 0x00007f1 (most recent call first):\n  File \"/x/torch/distributed/distributed_c10d.py\", line 9 in barrier\n",
+          "stack: a process waits in a collective");
+    shows("2834 python3.11 <defunct>\n2836 python3.11 <defunct>\n", "2 are dead (defunct)");
+    shows_nothing("Thread 0x7F01 (idle): \"MainThread\"\n    main (train.py:40)\n");
+}
+
+static void standing_still(void **state)
+{
+    (void)state;
+    shows("2022-02-15 15:53:21 epoch: 1 iter: 10/161 loss: 2.1\n$ date\nTue Feb 15 17:10:02 CST 2022\n",
+          "stands still in the midst of training: no line for 77 minutes");
+    shows("loading model\nAMP: checks passed\n^C\n$ echo $?\n130\n", "stands still while data and model are prepared: interrupted by hand");
+    shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n^C\n", "stands still while its processes meet: interrupted");
+    shows("  0%|          | 0/31230 [00:00<?, ?it/s]\n$ nvidia-smi\n" GPU("0", "295", "28471", "100") GPU("1", "293", "28471", "100"),
+          "stands still at the first step: all GPUs");
+    shows_nothing("step 10 loss 2.1\n$ nvidia-smi\n" GPU("0", "295", "28471", "100") GPU("1", "293", "28471", "100"));
+    shows_nothing("$ tail -f out.log\nepoch 0 step 20 loss 3.10\n^C\n");
+    shows_nothing("2022-02-15 15:53:21 epoch: 1 iter: 10/161 loss: 2.1\n$ date\nTue Feb 15 15:54:02 CST 2022\n");
+}
+
+/* Nothing that a log holds may break a rule's arithmetic or its tables. */
+static void hostile(void **state)
+{
+    (void)state;
+    char *text = malloc(300000), *p = text;
+    assert_non_null(text);
+    for (int i = 0; i < 900; i++)
+        p += sprintf(
+            p,
+            "|   %d  X  | %d:%d | 0 |\n| N/A  %dW / 0W | %dMiB / 0MiB | 999999999999%% D |\n|  %d  %d  C  p  99999999999999999999MiB |\n"
+            "rank %d of 1\nrank %d: weight 1e308 1e309 [1, 2, 3]\n# %d GPUs\nstep %d loss 1e-%d 0s/it 0 it/s Time 0 Data 0\n",
+            i, i, i, i, i, i % 40, i, i, i, i, i, i);
+    struct findings findings = of_text(text);
+    findings_free(&findings);
+    free(text);
+    static const char *const odd[] = {"|",
+                                      "||||",
+                                      "| 1",
+                                      "[0",
+                                      "[0] 'C,",
+                                      "$",
+                                      "$ ",
+                                      "loss",
+                                      "loss:",
+                                      "avg loss",
+                                      " avg loss",
+                                      "/s",
+                                      "s/it",
+                                      "it/s",
+                                      "rank",
+                                      "rank 0 of",
+                                      "MEMBER: ",
+                                      "GLOBAL_RANK: 0, MEMBER:",
+                                      "Mem:",
+                                      "epoch",
+                                      "Thread 1 (LWP ",
+                                      "#",
+                                      "utilization.gpu,"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        shows_nothing(odd[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_gpu_of_several_works),
+        cmocka_unit_test(gpus_that_wait),
+        cmocka_unit_test(processes_on_gpus),
+        cmocka_unit_test(settings_compared),
+        cmocka_unit_test(releases_compared),
+        cmocka_unit_test(times_and_data),
+        cmocka_unit_test(losses),
+        cmocka_unit_test(memory),
+        cmocka_unit_test(ranks),
+        cmocka_unit_test(stacks),
+        cmocka_unit_test(standing_still),
+        cmocka_unit_test(hostile),
+    };
+    return cmocka_run_group_tests(tests, build, discard);
+}
