@@ -1,8 +1,9 @@
 /*
  * What a log shows without saying it: numbers of several lines, compared. A hang, a slow run or a wrong placement often leaves no error line;
  * what tells is a table of GPUs of which one works, a throughput that falls with more ranks, a loss that is NaN, a stack that was dumped, a
- * prompt behind ^C. Each stream has one observer, which reads every line that is read at all; at the stream's end it tells what it found as
- * EV_OBSERVED evidence in words of our own, on which signatures are tried (told.c).
+ * prompt behind ^C. Each stream has one observer, which reads the lines of the samples (a short log as a whole; of a long one beginning, end
+ * and parts between). At the stream's end it tells what it found as EV_OBSERVED evidence in words of our own, on which signatures are tried
+ * (told.c).
  *
  * The parts are independent: `gpus` (nvidia-smi, gpustat), `speed` (throughput under several settings, growing step times, data loading),
  * `series` (loss, gradient norm, memory), `ranks` (what the ranks say of themselves and of their values), `stall` (stacks, prompts, clocks).

@@ -274,7 +274,8 @@ static void read_line(struct stream *stream, struct collect *collect, const char
         struct evidence evidence = evidence_at(stream, &place, EV_PROGRESS);
         collect_progress(collect, &evidence);
     }
-    observer_line(stream->observer, line, &place, progress);
+    if (stream->sampled)
+        observer_line(stream->observer, line, &place, progress);
 }
 
 /* ---- blocks ---- */
@@ -286,6 +287,7 @@ struct walk {
     const char *begin, *end, *limit; /* own bytes, and with the tail */
     const char *counted;             /* newlines before this are in `line` */
     uint64_t line;                   /* number of the line at `counted` */
+    bool last;                       /* nothing follows this block */
 };
 
 static uint64_t offset_of(const struct walk *walk, const char *at)
@@ -313,6 +315,12 @@ static const char *behind(const struct walk *walk, const char *end)
     return end;
 }
 
+static bool in_sample(const struct walk *walk, const char *at, bool last)
+{
+    uint64_t into = (uint64_t)(at - walk->begin), left = (uint64_t)(walk->end - at);
+    return (walk->block->offset == 0 && into < SAMPLE_HEAD) || left <= (last ? SAMPLE_END : SAMPLE_TAIL);
+}
+
 /* Reads the line at `at`; moves the stream behind it. */
 static void take_line(struct walk *walk, const char *at, const char *end, const uint32_t *ids, size_t id_count)
 {
@@ -321,14 +329,9 @@ static void take_line(struct walk *walk, const char *at, const char *end, const 
         stream->attention--;
         stream->attention_spent++;
     }
+    stream->sampled = in_sample(walk, at, walk->last);
     read_line(stream, walk->collect, at, (size_t)(end - at), offset_of(walk, at), line_number(walk, at), ids, id_count);
     stream->next = offset_of(walk, behind(walk, end));
-}
-
-static bool in_sample(const struct walk *walk, const char *at, bool last)
-{
-    uint64_t into = (uint64_t)(at - walk->begin), left = (uint64_t)(walk->end - at);
-    return (walk->block->offset == 0 && into < SAMPLE_HEAD) || left <= (last ? SAMPLE_END : SAMPLE_TAIL);
 }
 
 /* Where the next sample begins, at or behind `at`; `end` if there is none. Samples begin behind a line's end. */
@@ -351,7 +354,7 @@ static void end_of_stream(struct walk *walk)
 
 void stream_block(struct stream *stream, struct collect *collect, const struct block *block, bool last)
 {
-    struct walk walk = {.stream = stream, .collect = collect, .block = block};
+    struct walk walk = {.stream = stream, .collect = collect, .block = block, .last = last};
     walk.begin = block->data + block->lead;
     walk.end = walk.begin + block->length;
     walk.limit = walk.end + block->tail;

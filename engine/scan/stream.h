@@ -22,6 +22,7 @@ struct stream {
     uint16_t *tries;       /* per signature: lines read for it */
     struct traces *traces; /* NULL until needed */
     struct observer *observer;
+    bool sampled; /* the line that is read is of a sample, not only one that something was found in */
     struct matching *matching;
     struct line line;
 };
