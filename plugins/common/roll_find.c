@@ -88,8 +88,8 @@ bool roll_find_different(struct roll_call *roll)
             other = other ? other : &roll->peers[i];
         }
     if (other)
-        roll_find(roll, TROUBLE_DIFFERS, ranks, "not all ranks have the same library: rank 0 has %s, rank %u has %s (unlike rank 0: %s)",
-                  own, other->rank, other->stamp, ranks);
+        roll_find(roll, TROUBLE_DIFFERS, ranks, "not all ranks are alike: rank 0 has %s, rank %u has %s (unlike rank 0: %s)", own,
+                  other->rank, other->stamp, ranks);
     return other != NULL;
 }
 
