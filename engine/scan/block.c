@@ -135,15 +135,20 @@ const char *line_end(const char *at, const char *end)
 
 static const char *line_start(const char *at, const char *begin)
 {
-    while (at > begin && at[-1] != '\n' && at[-1] != '\r')
-        at--;
-    return at;
+    const char *newline = memrchr(begin, '\n', (size_t)(at - begin));
+    if (newline)
+        begin = newline + 1;
+    const char *carriage = memrchr(begin, '\r', (size_t)(at - begin));
+    return carriage ? carriage + 1 : begin;
 }
 
+/* The line that is being looked at. */
 struct found {
-    const struct scan_db *db;
+    const struct finder *finder;
     const char *text;
     size_t length;
+    bool has_escape, has_pairs;
+    struct pairs pairs;
     uint32_t ids[HIT_IDS_MAX];
     size_t count;
 };
@@ -153,27 +158,61 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-static bool anchor_stands(const struct found *found, const struct anchor *anchor, size_t end)
+static bool anchor_stands(const struct found *found, const struct anchor *anchor, size_t start, size_t end)
 {
-    size_t start = end - strlen(anchor->text);
-    if ((anchor->word || anchor->capital_word) && end < found->length && is_word(anchor->text[strlen(anchor->text) - 1]) &&
-        is_word(found->text[end]))
+    if ((anchor->word || anchor->capital_word) && end < found->length && is_word(found->text[end - 1]) && is_word(found->text[end]))
         return false;
     if (anchor->word && start > 0 && is_word(found->text[start - 1]))
         return false;
     return !anchor->capital_word || start == 0 || !is_word(found->text[start - 1]) || isupper((unsigned char)found->text[start]);
 }
 
+/* Is it the anchor that it looks like, does the signature match? What is anchored to the line's start has to wait for the cleaned line. */
+static bool literal_counts(struct found *found, const struct db_literal *literal, size_t start)
+{
+    const struct scan_db *db = found->finder->db;
+    if (literal->anchor)
+        return anchor_stands(found, &anchors[literal->owner], start, start + literal->length);
+    if (!found->has_pairs)
+        pairs_of(&found->pairs, found->text, found->length);
+    found->has_pairs = true;
+    return db_admits(db, literal->owner, &found->pairs) &&
+           (db_is_anchored(db, literal->owner) ||
+            db_matches(db, literal->owner, found->finder->matching, found->text, found->length, NULL, NULL));
+}
+
+/* A container's JSON hides quotes and tabs: nothing is told from it before it is unwrapped. */
+static bool is_wrapped(const struct found *found)
+{
+    return found->length && found->text[0] == '{';
+}
+
+/* Is what the filter found at `place` enough to have the line matched? */
+static bool is_worth_matching(struct found *found, const char *place)
+{
+    const struct scan_db *db = found->finder->db;
+    if (found->has_escape || is_wrapped(found))
+        return true;
+    struct filter_place at = {0};
+    for (size_t id; filter_next(db->filter, place, &at, &id);) {
+        const struct db_literal *literal = &db->literals[id];
+        if ((literal->ignore_case || !memcmp(at.start, literal->text, literal->length)) &&
+            literal_counts(found, literal, (size_t)(at.start - found->text)))
+            return true;
+    }
+    return false;
+}
+
 static int on_literal(unsigned id, unsigned long long from, unsigned long long to, unsigned flags, void *context)
 {
     struct found *found = context;
-    const struct db_literal *literal = &found->db->literals[id];
+    const struct db_literal *literal = &found->finder->db->literals[id];
     (void)from;
     (void)flags;
     for (size_t i = 0; i < found->count; i++)
         if (found->ids[i] == id)
             return 0;
-    if (literal->anchor && !anchor_stands(found, &anchors[literal->owner], (size_t)to))
+    if (literal->anchor && !literal_counts(found, literal, (size_t)to - literal->length))
         return 0;
     found->ids[found->count++] = id;
     return found->count == HIT_IDS_MAX; /* full: stop */
@@ -213,62 +252,77 @@ static void add_hit(struct block *block, const char *line, size_t length, const 
     block->id_count += found->count;
 }
 
-/* Drops the literals whose expressions don't match. What is anchored to the line's start, or wrapped by a container's JSON, has to wait for
- * the cleaned line. */
-static void drop_mismatches(struct found *found, const struct finder *finder)
+/* Drops the literals whose expressions don't match. */
+static void drop_mismatches(struct found *found)
 {
-    if (found->length && found->text[0] == '{')
-        return;
     size_t kept = 0;
     for (size_t i = 0; i < found->count; i++) {
-        const struct db_literal *literal = &finder->db->literals[found->ids[i]];
-        if (literal->anchor || db_is_anchored(finder->db, literal->owner) ||
-            db_matches(finder->db, literal->owner, finder->matching, found->text, found->length, NULL, NULL))
+        const struct db_literal *literal = &found->finder->db->literals[found->ids[i]];
+        if (literal->anchor || is_wrapped(found) || literal_counts(found, literal, 0))
             found->ids[kept++] = found->ids[i];
     }
     found->count = kept;
 }
 
-/* Matches one line that the filter or an escape pointed to. */
-static void search_line(struct block *block, const struct finder *finder, const char *line, size_t length, bool has_escape)
+/* Matches the line that was found. */
+static void match_line(struct block *block, const struct finder *finder, struct found *found)
 {
-    struct found found = {.db = finder->db, .text = line, .length = length};
-    if (has_escape) { /* colours may part a literal */
+    const char *line = found->text;
+    size_t length = found->length;
+    if (found->has_escape) { /* colours may part a literal */
         char *plain = finder->plain + FILTER_PAD;
-        found.length = line_strip(line, length < LINE_MAX_BYTES ? length : LINE_MAX_BYTES, plain);
-        found.text = plain;
-        memset(plain + found.length, 0, FILTER_PAD);
-        if (filter_find(finder->db->filter, plain, plain + found.length) == plain + found.length)
+        found->length = line_strip(line, length < LINE_MAX_BYTES ? length : LINE_MAX_BYTES, plain);
+        found->text = plain;
+        memset(plain + found->length, 0, FILTER_PAD);
+        if (filter_find(finder->db->filter, plain, plain + found->length) == plain + found->length)
             return;
     }
-    hs_error_t result = hs_scan(finder->db->hs, found.text, (unsigned)found.length, 0, finder->scratch, on_literal, &found);
+    hs_error_t result = hs_scan(finder->db->hs, found->text, (unsigned)found->length, 0, finder->scratch, on_literal, found);
     if (result != HS_SUCCESS && result != HS_SCAN_TERMINATED)
         block->failed = true;
-    drop_mismatches(&found, finder);
-    if (found.count)
-        add_hit(block, line, length, &found);
+    drop_mismatches(found);
+    if (found->count)
+        add_hit(block, line, length, found);
+}
+
+/* The line around `place`, as far as it is read. */
+static void look_at(struct found *found, const struct block *block, const char *place)
+{
+    const char *limit = block->data + block->lead + block->length + block->tail;
+    const char *first = line_start(place, place - block->data > REACH ? place - REACH : block->data);
+    const char *last = line_end(place, limit - place > REACH ? place + REACH : limit);
+    found->text = first;
+    found->length = (size_t)(last - first);
+    found->has_escape = memchr(first, 0x1b, found->length) != NULL;
+    found->has_pairs = false;
+    found->count = 0;
 }
 
 void block_search(struct block *block, const struct finder *finder)
 {
-    const char *begin = block->data + block->lead, *end = begin + block->length, *limit = end + block->tail;
+    const char *begin = block->data + block->lead, *end = begin + block->length;
+    struct found found = {.finder = finder, .text = begin};
     block->hit_count = block->id_count = 0;
     block->dropped = 0;
     block->newlines = count_newlines(begin, block->length);
     memset(block->data - FILTER_PAD, 0, FILTER_PAD);
     memset(block->data + block->lead + block->length + block->tail, 0, FILTER_PAD);
-    const char *at = begin, *escape = memchr(at, 0x1b, block->length);
+    const char *at = begin, *escape = memchr(at, 0x1b, block->length), *last = begin; /* last: end of the line that was found */
     while (at < end) {
         const char *place = filter_find(finder->db->filter, at, escape ? escape : end);
         if (escape && place > escape)
             place = escape;
         if (place >= end)
             break;
-        const char *first = line_start(place, place - begin + (ptrdiff_t)block->lead > REACH ? place - REACH : block->data);
-        const char *last = line_end(place, limit - place > REACH ? place + REACH : limit);
-        bool has_escape = memchr(first, 0x1b, (size_t)(last - first)) != NULL;
-        search_line(block, finder, first, (size_t)(last - first), has_escape);
-        at = last > place ? last : place + 1;
+        if (place >= last) {
+            look_at(&found, block, place);
+            last = found.text + found.length;
+        }
+        at = place + 1;
+        if (is_worth_matching(&found, place)) {
+            match_line(block, finder, &found);
+            at = last > place ? last : at;
+        }
         if (escape && escape < at)
             escape = at < end ? memchr(at, 0x1b, (size_t)(end - at)) : NULL;
     }

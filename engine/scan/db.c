@@ -13,9 +13,10 @@ static dtkb_status no_literal(const struct signature *signature, struct err *err
                    signature->id, LITERAL_MIN, signature->pattern);
 }
 
-static bool literals_of(const struct signature *signature, struct arena *arena, struct literal_set *out)
+static bool literals_of(const struct signature *signature, struct arena *arena, struct literal_set *out, const struct need **need)
 {
-    return signature->is_regex ? literal_of_regex(signature->pattern, signature->ignore_case, arena, out)
+    *need = NULL;
+    return signature->is_regex ? literal_of_regex(signature->pattern, signature->ignore_case, arena, out, need)
                                : literal_of_text(signature->pattern, signature->ignore_case, arena, out);
 }
 
@@ -23,8 +24,9 @@ dtkb_status scan_check_signature(const struct signature *signature, struct err *
 {
     struct arena arena = {0};
     struct literal_set set;
+    const struct need *need;
     dtkb_status status = expression_check(signature, err);
-    if (status == DTKB_OK && !literals_of(signature, &arena, &set))
+    if (status == DTKB_OK && !literals_of(signature, &arena, &set, &need))
         status = no_literal(signature, err);
     arena_free(&arena);
     return status;
@@ -70,19 +72,48 @@ dtkb_status db_add_literal(struct scan_db *db, const char *text, uint32_t signat
                 .text = text, .length = (uint32_t)strlen(text), .owner = signature, .window = (uint8_t)window, .ignore_case = ignore_case});
 }
 
+/* The signature's literals, copied, and its guard, at the end of `words`. */
+static dtkb_status collect_signature(struct scan_db *db, uint32_t index, struct arena *scratch, uint32_t *guard, struct buf *words,
+                                     struct err *err)
+{
+    struct literal_set set;
+    const struct need *need;
+    if (!literals_of(&db->signatures[index], scratch, &set, &need))
+        return no_literal(&db->signatures[index], err);
+    for (size_t k = 0; k < set.count; k++) {
+        const char *text = arena_strdup(&db->arena, set.text[k]);
+        if (!text || db_add_literal(db, text, index, window_of(text), set.ignore_case) != DTKB_OK)
+            return err_nomem(err);
+    }
+    size_t start = words->length;
+    *guard = guard_write(need, words) ? (uint32_t)(start / sizeof(uint16_t)) : GUARD_NONE;
+    return words->failed ? err_nomem(err) : DTKB_OK;
+}
+
 static dtkb_status collect_literals(struct scan_db *db, struct err *err)
 {
-    if (db_add_anchors(db) != DTKB_OK)
-        return err_nomem(err);
-    for (size_t i = 0; i < db->signature_count; i++) {
-        struct literal_set set;
-        if (!literals_of(&db->signatures[i], &db->arena, &set))
-            return no_literal(&db->signatures[i], err);
-        for (size_t k = 0; k < set.count; k++)
-            if (db_add_literal(db, set.text[k], (uint32_t)i, window_of(set.text[k]), set.ignore_case) != DTKB_OK)
-                return err_nomem(err);
+    struct buf words = {0};
+    uint32_t *guards = arena_alloc(&db->arena, (db->signature_count + 1) * sizeof *guards);
+    dtkb_status status = guards && db_add_anchors(db) == DTKB_OK ? DTKB_OK : err_nomem(err);
+    for (uint32_t i = 0; i < db->signature_count && status == DTKB_OK; i++) {
+        struct arena scratch = {0};
+        status = collect_signature(db, i, &scratch, &guards[i], &words, err);
+        arena_free(&scratch);
     }
-    return DTKB_OK;
+    void *copy = status == DTKB_OK ? arena_alloc(&db->arena, words.length + 1) : NULL;
+    if (copy && words.length)
+        memcpy(copy, words.data, words.length);
+    db->guards = guards;
+    db->guard_words = copy;
+    db->guard_count = words.length / sizeof(uint16_t);
+    buf_free(&words);
+    return status == DTKB_OK && !copy ? err_nomem(err) : status;
+}
+
+bool db_admits(const struct scan_db *db, uint32_t signature, const struct pairs *pairs)
+{
+    uint32_t guard = db->guards[signature];
+    return guard == GUARD_NONE || guard_admits(db->guard_words + guard, pairs);
 }
 
 bool db_is_anchored(const struct scan_db *db, uint32_t signature)

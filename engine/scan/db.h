@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "scan/filter.h"
+#include "scan/guard.h"
 #include "scan/scan.h"
 
 struct matcher; /* an expression ready to run */
@@ -27,8 +28,12 @@ struct scan_db {
     struct filter *filter;
     struct matcher *_Atomic *matchers; /* per signature, compiled at first use */
     bool *anchored;                    /* per signature: what it matches depends on where the line begins */
+    const uint32_t *guards;            /* per signature: where its guard begins in `guard_words`; GUARD_NONE */
+    const uint16_t *guard_words;
+    size_t guard_count; /* of words */
     struct arena arena;
 };
+#define GUARD_NONE UINT32_MAX
 
 /* What one thread needs to try expressions. */
 struct matching;
@@ -49,6 +54,9 @@ bool db_matches(const struct scan_db *db, uint32_t signature, struct matching *m
 
 /* May it match the cleaned line though it does not match the line as it is in the input? */
 bool db_is_anchored(const struct scan_db *db, uint32_t signature);
+
+/* May the signature match a line with these pairs? */
+bool db_admits(const struct scan_db *db, uint32_t signature, const struct pairs *pairs);
 
 /* Anchors come first; `text` is borrowed. */
 dtkb_status db_add_anchors(struct scan_db *db);

@@ -8,7 +8,7 @@
 #include "scan/db.h"
 #include "scan/literal.h"
 
-#define FORM 5 /* of these bytes; raise it when literals are chosen differently */
+#define FORM 6 /* of these bytes; raise it when literals are chosen differently */
 
 struct header {
     char magic[8];
@@ -17,6 +17,7 @@ struct header {
     char machine[16];
     uint64_t hash;        /* of signatures and anchors */
     uint64_t literals;    /* bytes of them: owner, flags, length, text and NUL each */
+    uint64_t guards;      /* bytes of them: where each signature's begins, then the words */
     uint64_t length, sum; /* of all that follows */
 };
 
@@ -90,6 +91,9 @@ dtkb_status scan_db_save(const struct scan_db *db, void **bytes, size_t *length,
     buf_add(&whole, &header, sizeof header);
     add_literals(db, &whole);
     header.literals = whole.length - sizeof header;
+    buf_add(&whole, db->guards, db->signature_count * sizeof db->guards[0]);
+    buf_add(&whole, db->guard_words, db->guard_count * sizeof db->guard_words[0]);
+    header.guards = whole.length - sizeof header - header.literals;
     buf_add(&whole, serialised, size);
     free(serialised);
     if (whole.failed) {
@@ -121,15 +125,34 @@ static bool read_literals(struct scan_db *db, const char *bytes, size_t length)
     return true;
 }
 
+/* Guards as they were saved, likewise. */
+static bool read_guards(struct scan_db *db, const char *bytes, size_t length)
+{
+    size_t table = db->signature_count * sizeof db->guards[0];
+    void *copy = length >= table ? arena_alloc(&db->arena, length + 1) : NULL;
+    if (!copy)
+        return false;
+    memcpy(copy, bytes, length);
+    db->guards = copy;
+    db->guard_words = (const uint16_t *)((const char *)copy + table);
+    db->guard_count = (length - table) / sizeof(uint16_t);
+    for (size_t i = 0; i < db->signature_count; i++)
+        if (db->guards[i] != GUARD_NONE && db->guards[i] + GUARD_HEADER > db->guard_count)
+            return false;
+    return true;
+}
+
 /* What the header says is checked: of these signatures, this matcher, this machine, and whole. */
 static dtkb_status check_header(const struct header *header, const char *bytes, size_t length, const struct signature *signatures,
                                 size_t count, struct err *err)
 {
     struct header wanted = header_of(signatures, count);
     wanted.literals = header->literals;
+    wanted.guards = header->guards;
     wanted.length = header->length;
     wanted.sum = header->sum;
-    if (memcmp(&wanted, header, sizeof wanted) != 0 || header->length != length || header->literals > length)
+    if (memcmp(&wanted, header, sizeof wanted) != 0 || header->length != length || header->literals > length ||
+        header->guards > length - header->literals)
         return err_set(err, DTKB_E_UNSUPPORTED,
                        "compiled signatures: of other signatures, or of another version or platform of the matcher");
     if (checksum(bytes, length) != header->sum)
@@ -159,7 +182,9 @@ dtkb_status scan_db_load(const void *bytes, size_t length, const struct signatur
     if (!db || !literals)
         status = err_nomem(err);
     else if (db_add_anchors(db) != DTKB_OK || !read_literals(db, literals, (size_t)header.literals) ||
-             hs_deserialize_database(rest + header.literals, length - (size_t)header.literals, &db->hs) != HS_SUCCESS)
+             !read_guards(db, rest + header.literals, (size_t)header.guards) ||
+             hs_deserialize_database(rest + header.literals + header.guards, length - (size_t)(header.literals + header.guards), &db->hs) !=
+                 HS_SUCCESS)
         status = err_set(err, DTKB_E_UNSUPPORTED, "compiled signatures: not accepted by this machine's matcher");
     if (status == DTKB_OK)
         status = db_prepare(db, err);

@@ -125,18 +125,43 @@ static uint64_t add_window(struct filter *filter, const char *literal, size_t at
     return is_short ? load(text) & SHORT_MASK : load(text);
 }
 
+/* The first literal from `chain` on (index + 1) whose window is at `at` and that is there; 0: none. */
+static uint32_t literal_there(const struct filter *filter, uint32_t chain, const char *at)
+{
+    for (; chain; chain = filter->literals[chain - 1].next) {
+        const struct candidate *literal = &filter->literals[chain - 1];
+        if (!strncasecmp(at - literal->window, literal->text, literal->length))
+            break;
+    }
+    return chain;
+}
+
+static uint32_t chain_of(const struct filter *filter, uint64_t window)
+{
+    uint64_t hash = hash_window(window), bits = start_bits(hash);
+    return (filter->starts[hash >> (64 - START_WORDS_LOG)] & bits) == bits ? filter->first[window_slot(filter, window)] : 0;
+}
+
 /* Is one of the literals with this window there? */
 static bool has_literal(const struct filter *filter, uint64_t window, const char *at)
 {
-    uint64_t hash = hash_window(window), bits = start_bits(hash);
-    if ((filter->starts[hash >> (64 - START_WORDS_LOG)] & bits) != bits)
+    return literal_there(filter, chain_of(filter, window), at) != 0;
+}
+
+/* Windows of eight, five and four bytes may begin at one place; literals of each are chained. */
+bool filter_next(const struct filter *filter, const char *place, struct filter_place *at, size_t *literal)
+{
+    uint64_t word = load(place);
+    const uint64_t windows[FILTER_WIDTHS] = {word, word & SHORT_MASK, (word & TINY_MASK) | TINY_MARK};
+    uint32_t found = at->chain ? literal_there(filter, filter->literals[at->chain - 1].next, place) : 0;
+    while (!found && at->width < FILTER_WIDTHS)
+        found = literal_there(filter, chain_of(filter, windows[at->width++]), place);
+    at->chain = found;
+    if (!found)
         return false;
-    for (uint32_t i = filter->first[window_slot(filter, window)]; i; i = filter->literals[i - 1].next) {
-        const struct candidate *literal = &filter->literals[i - 1];
-        if (!strncasecmp(at - literal->window, literal->text, literal->length))
-            return true;
-    }
-    return false;
+    at->start = place - filter->literals[found - 1].window;
+    *literal = found - 1;
+    return true;
 }
 
 /* A gram at `at` is known: the window that holds it begins there or a byte or two before. */

@@ -30,6 +30,15 @@ void filter_free(struct filter *filter);
  * `from` and behind `to` are read (their content only matters for windows that begin before `to`). */
 const char *filter_find(const struct filter *filter, const char *from, const char *to);
 
+/* The literals whose windows begin at `place`, which filter_find returned: one a call, `at` zeroed before the first. False: no more. */
+#define FILTER_WIDTHS 3
+struct filter_place {
+    const char *start; /* of the literal */
+    uint32_t chain;
+    unsigned width;
+};
+bool filter_next(const struct filter *filter, const char *place, struct filter_place *at, size_t *literal);
+
 /* The same without vectors: for machines that lack them, and for tests. */
 const char *filter_find_plain(const struct filter *filter, const char *from, const char *to);
 

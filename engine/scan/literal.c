@@ -116,6 +116,7 @@ struct part {
     bool is_exact;
     struct literal_set head, tail;
     struct literal_set needed; /* count 0: nothing needed */
+    struct need *needs;        /* all sets that were candidates, linked by `next` */
 };
 
 struct parser {
@@ -124,9 +125,11 @@ struct parser {
     unsigned depth;
     bool failed; /* syntax we don't follow, or no memory: the expression has no literal */
     bool ignore_case;
-    bool joins; /* fixed text goes on into the heads of inexact parts */
+    bool joins;   /* fixed text goes on into the heads of inexact parts */
+    size_t needs; /* made so far */
 };
 #define DEPTH_MAX 50
+#define NEEDS_MAX 200 /* more only absurd expressions have, and each takes memory */
 
 static void parse_alternatives(struct parser *parser, struct part *out);
 
@@ -158,11 +161,45 @@ static void exact_char(struct parser *parser, char c, struct part *part)
     *part = exactly(&(struct literal_set){.text = {text}, .count = 1});
 }
 
-/* Keeps the better of what `part` needs already and of `candidate`. */
-static void prefer_needed(struct part *part, const struct literal_set *candidate)
+static struct need *new_need(struct parser *parser, const struct need *from)
+{
+    struct need *need = parser->needs < NEEDS_MAX ? arena_alloc(parser->arena, sizeof *need) : NULL;
+    if (need) {
+        *need = *from;
+        parser->needs++;
+    }
+    return need; /* without it, less is known */
+}
+
+static void add_need(struct part *part, struct need *need)
+{
+    if (!need)
+        return;
+    need->next = part->needs;
+    part->needs = need;
+}
+
+/* One of the candidates is in every match of `part`: noted, and kept if it is better than what is kept. */
+static void note_needed(struct parser *parser, struct part *part, const struct literal_set *candidate)
 {
     if (set_score(candidate) > set_score(&part->needed))
         part->needed = *candidate;
+    bool tells = candidate->count > 0;
+    for (size_t i = 0; i < candidate->count; i++)
+        tells = tells && strlen(candidate->text[i]) >= 2;
+    if (tells)
+        add_need(part, new_need(parser, &(struct need){.kind = NEED_TEXTS, .texts = *candidate}));
+}
+
+/* All that `next` needs, `part` does. */
+static void take_needs(struct part *part, const struct part *next)
+{
+    if (set_score(&next->needed) > set_score(&part->needed))
+        part->needed = next->needed;
+    for (struct need *need = next->needs, *behind; need; need = behind) {
+        behind = need->next;
+        add_need(part, need);
+    }
 }
 
 static bool multiply(struct parser *parser, const struct literal_set *left, const struct literal_set *right, struct literal_set *out)
@@ -215,10 +252,10 @@ static void append(struct parser *parser, struct part *whole, const struct part 
     if (whole->is_exact && is_whole)
         whole->head = joined;
     if (!next->is_exact || !is_whole) {
-        prefer_needed(whole, &whole->tail);
+        note_needed(parser, whole, &whole->tail);
         if (fits && parser->joins)
-            prefer_needed(whole, &joined);
-        prefer_needed(whole, &next->needed);
+            note_needed(parser, whole, &joined);
+        take_needs(whole, next);
         whole->is_exact = false;
     }
     whole->tail = next->is_exact && fits ? joined : next->tail;
@@ -389,10 +426,11 @@ static void apply_quantifier(struct parser *parser, struct part *part)
             part->head.text[part->head.count++] = "";
             part->tail = part->head;
             part->needed.count = 0;
+            part->needs = NULL;
         } else if (least == 0) {
             anything(part);
         } else {
-            prefer_needed(part, &part->head);
+            note_needed(parser, part, &part->head);
             part->is_exact = false;
         }
     }
@@ -408,7 +446,7 @@ static void parse_sequence(struct parser *parser, struct part *out)
         apply_quantifier(parser, &next);
         append(parser, out, &next);
     }
-    prefer_needed(out, &out->tail);
+    note_needed(parser, out, &out->tail);
 }
 
 static bool add_all(struct literal_set *to, const struct literal_set *from)
@@ -418,6 +456,16 @@ static bool add_all(struct literal_set *to, const struct literal_set *from)
     memcpy(to->text + to->count, from->text, from->count * sizeof from->text[0]);
     to->count += from->count;
     return true;
+}
+
+/* What is needed where one of two parts matches. */
+static struct need *either(struct parser *parser, struct need *left, struct need *right)
+{
+    if (!left || !right)
+        return NULL;
+    struct need *one = new_need(parser, &(struct need){.kind = NEED_ALL, .first = left}),
+                *other = new_need(parser, &(struct need){.kind = NEED_ALL, .first = right, .next = one});
+    return one && other ? new_need(parser, &(struct need){.kind = NEED_ANY, .first = other}) : NULL;
 }
 
 static void parse_alternatives(struct parser *parser, struct part *out)
@@ -437,6 +485,7 @@ static void parse_alternatives(struct parser *parser, struct part *out)
         if (!tails)
             out->tail = empty;
         out->is_exact = out->is_exact && other.is_exact && heads && tails;
+        out->needs = either(parser, out->needs, other.needs);
         if (!out->needed.count || !other.needed.count || !add_all(&out->needed, &other.needed))
             out->needed.count = 0;
     }
@@ -472,7 +521,7 @@ static bool finish(struct literal_set *set, struct arena *arena)
     return set->count > 0;
 }
 
-static bool parse(const char *pattern, bool ignore_case, bool joins, struct arena *arena, struct literal_set *out)
+static bool parse(const char *pattern, bool ignore_case, bool joins, struct arena *arena, struct literal_set *out, const struct need **need)
 {
     struct parser parser = {.at = pattern, .arena = arena, .ignore_case = ignore_case, .joins = joins};
     struct part whole;
@@ -481,13 +530,15 @@ static bool parse(const char *pattern, bool ignore_case, bool joins, struct aren
         return false;
     *out = whole.needed;
     out->ignore_case = parser.ignore_case;
+    if (need)
+        *need = whole.needs ? new_need(&parser, &(struct need){.kind = NEED_ALL, .first = whole.needs}) : NULL;
     return finish(out, arena);
 }
 
 /* Joined text is rarer but of more alternatives, which may be too many where expressions are alternatives themselves. */
-bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out)
+bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out, const struct need **need)
 {
-    return parse(pattern, ignore_case, true, arena, out) || parse(pattern, ignore_case, false, arena, out);
+    return parse(pattern, ignore_case, true, arena, out, need) || parse(pattern, ignore_case, false, arena, out, need);
 }
 
 bool literal_of_text(const char *text, bool ignore_case, struct arena *arena, struct literal_set *out)

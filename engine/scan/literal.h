@@ -19,10 +19,18 @@ struct literal_set {
     bool ignore_case;
 };
 
+/* All that is known to be in every line that an expression matches: one of the texts; each of the needs, or one of them. */
+struct need {
+    enum { NEED_TEXTS, NEED_ALL, NEED_ANY } kind;
+    struct literal_set texts;  /* of two bytes at least */
+    struct need *first, *next; /* those within this one; the next one beside it */
+};
+
 /* Best set for a literal or a regular expression. False when there is none of LITERAL_MIN characters (or memory is short: `arena` tells).
  */
 bool literal_of_text(const char *text, bool ignore_case, struct arena *arena, struct literal_set *out);
-bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out);
+/* `*need`, if not NULL: what else a match needs; NULL where nothing is known. It lives in `arena`, as the texts do. */
+bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out, const struct need **need);
 
 /* How rarely `length` bytes are found in ordinary logs; higher is rarer. */
 unsigned literal_rarity(const char *text, size_t length);

@@ -98,7 +98,7 @@ void signature_found(struct collect *collect, const struct scan_db *db, uint32_t
 }
 
 /* The line without prefixes decides; an expression that was written with a prefix in it ("[Rank 3] Watchdog") gets the line with them. */
-static void try_signature(struct stream *stream, struct collect *collect, const struct place *place, uint32_t signature)
+static bool try_signature(struct stream *stream, struct collect *collect, const struct place *place, uint32_t signature)
 {
     const struct line *line = &stream->line;
     struct capture captures[CAPTURES_MAX];
@@ -107,13 +107,15 @@ static void try_signature(struct stream *stream, struct collect *collect, const 
     if (!matches && line->text != line->bare)
         matches = db_matches(stream->db, signature, stream->matching, line->bare, line->bare_length, captures, &count);
     if (!matches)
-        return;
+        return false;
     struct evidence at = evidence_at(stream, place, EV_SIGNATURE);
     signature_found(collect, stream->db, signature, captures, count, &at);
+    return true;
 }
 
-/* Tries the signatures whose literals are in the line; returns the kinds of the anchors among them. */
-static unsigned read_ids(struct stream *stream, struct collect *collect, const struct place *place, const uint32_t *ids, size_t count)
+/* Tries the signatures whose literals are in the line; returns the kinds of the anchors among them. `*matched`: some signature did. */
+static unsigned read_ids(struct stream *stream, struct collect *collect, const struct place *place, const uint32_t *ids, size_t count,
+                         bool *matched)
 {
     unsigned kinds = 0;
     for (size_t i = 0; i < count; i++) {
@@ -125,8 +127,8 @@ static unsigned read_ids(struct stream *stream, struct collect *collect, const s
         bool tried = false;
         for (size_t k = 0; k < i && !tried; k++)
             tried = !stream->db->literals[ids[k]].anchor && stream->db->literals[ids[k]].owner == literal->owner;
-        if (!tried)
-            try_signature(stream, collect, place, literal->owner);
+        if (!tried && try_signature(stream, collect, place, literal->owner))
+            *matched = true;
     }
     return kinds;
 }
@@ -251,7 +253,8 @@ static void read_line(struct stream *stream, struct collect *collect, const char
                           .sequence = sequence_of(stream, offset),
                           .rank = line->rank != RANK_UNKNOWN ? line->rank : stream->rank};
     collect_rank(collect, place.rank);
-    unsigned kinds = read_ids(stream, collect, &place, ids, id_count);
+    bool matched = false;
+    unsigned kinds = read_ids(stream, collect, &place, ids, id_count, &matched);
     bool watched = stream->attention > 0;
     bool taken = read_traces(stream, collect, &place, kinds);
     if (watched || kinds & ANCHOR_DEATH || kinds & ANCHOR_ERROR)
@@ -262,7 +265,7 @@ static void read_line(struct stream *stream, struct collect *collect, const char
         evidence.rank = place.rank;
         collect_add(collect, &evidence, text_key(line->text, line->length));
     }
-    if (!taken && !died && !id_count && collect->text_lines < TEXT_LINES_MAX && line->length >= 8) {
+    if (!taken && !died && !kinds && !matched && collect->text_lines < TEXT_LINES_MAX && line->length >= 8) {
         struct evidence evidence = evidence_at(stream, &place, EV_TEXT);
         evidence.rank = place.rank;
         collect_add(collect, &evidence, text_key(line->text, line->length));

@@ -122,7 +122,7 @@ static void expressions_give_their_rarest_needed_text(void **state)
         struct arena arena = {0};
         struct literal_set set;
         char joined[1024] = "";
-        if (literal_of_regex(cases[i].pattern, false, &arena, &set))
+        if (literal_of_regex(cases[i].pattern, false, &arena, &set, NULL))
             for (size_t k = 0; k < set.count; k++) {
                 strcat(joined, k ? "|" : "");
                 strcat(joined, set.text[k]);
@@ -138,9 +138,9 @@ static void case_is_told_by_the_flag_and_by_the_expression(void **state)
     (void)state;
     struct arena arena = {0};
     struct literal_set set;
-    assert_true(literal_of_regex("(?i)literal text", false, &arena, &set));
+    assert_true(literal_of_regex("(?i)literal text", false, &arena, &set, NULL));
     assert_true(set.ignore_case);
-    assert_true(literal_of_regex("literal text", false, &arena, &set));
+    assert_true(literal_of_regex("literal text", false, &arena, &set, NULL));
     assert_false(set.ignore_case);
     assert_true(literal_of_text("literal text", true, &arena, &set));
     assert_true(set.ignore_case);
