@@ -5,8 +5,9 @@
 #include "scan/words.h"
 
 /* Text that names an error in order to advise, to count or to deny one. */
-static bool is_harmless(const char *text)
+static bool is_harmless(const struct line *line)
 {
+    const char *text = line->text;
     static const char *const inside[] = {"no error",         "0 error",
                                          "zero error",       "without error",
                                          "errors: 0",        "error: 0",
@@ -32,7 +33,7 @@ static bool is_harmless(const char *text)
                                          "you can",       "try ", "see ",  "to fix",  "suggestion", "tip:",      "cuda kernel errors might",
                                          "in addition,"};
     for (size_t i = 0; i < sizeof inside / sizeof inside[0]; i++)
-        if (strcasestr(text, inside[i]))
+        if (line_find(line, inside[i]))
             return true;
     text += strspn(text, " *-");
     for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
@@ -42,9 +43,9 @@ static bool is_harmless(const char *text)
 }
 
 /* "error 1e-6", "error = 0.01": a measured quantity */
-static bool is_quantity(const char *text)
+static bool is_quantity(const struct line *line)
 {
-    const char *p = strcasestr(text, "error");
+    const char *p = line_find(line, "error");
     if (!p)
         return false;
     p += 5;
@@ -62,7 +63,8 @@ bool is_error_line(const struct line *line)
     size_t indent = strspn(text, " ");
     if (!strncmp(text + indent, "raise ", 6) || !strncmp(text + indent, "File \"", 6) || !strncmp(text + indent, "except ", 7))
         return false; /* source in a traceback */
-    if (strstr(text, "UserWarning") || strstr(text, "DeprecationWarning") || strstr(text, "FutureWarning") || strstr(text, "NCCL INFO"))
+    if (line_find_exact(line, "UserWarning") || line_find_exact(line, "DeprecationWarning") || line_find_exact(line, "FutureWarning") ||
+        line_find_exact(line, "NCCL INFO"))
         return false;
-    return !is_harmless(text) && !is_quantity(text);
+    return !is_harmless(line) && !is_quantity(line);
 }

@@ -26,6 +26,14 @@ void pairs_of(struct pairs *pairs, const char *text, size_t length)
     }
 }
 
+bool pairs_may_hold(const struct pairs *pairs, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; p[0] && p[1]; p++)
+        if (!pairs->seen[pair(p[0], p[1])])
+            return false;
+    return true;
+}
+
 static void add_word(struct buf *out, size_t word)
 {
     uint16_t value = (uint16_t)word;

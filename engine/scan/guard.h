@@ -17,6 +17,7 @@ struct pairs {
     unsigned char seen[1024];
 };
 void pairs_of(struct pairs *pairs, const char *text, size_t length);
+bool pairs_may_hold(const struct pairs *pairs, const char *text);
 
 #define GUARD_HEADER 2 /* words before its contents */
 

@@ -64,4 +64,15 @@ void line_clean(struct line *line, const char *raw, size_t length)
         line->bare[--line->bare_length] = '\0';
     line->text = line->bare;
     line_take_prefixes(line);
+    pairs_of(&line->pairs, line->bare, line->bare_length);
+}
+
+const char *line_find(const struct line *line, const char *word)
+{
+    return pairs_may_hold(&line->pairs, word) ? strcasestr(line->text, word) : NULL;
+}
+
+const char *line_find_exact(const struct line *line, const char *word)
+{
+    return pairs_may_hold(&line->pairs, word) ? strstr(line->text, word) : NULL;
 }

@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "scan/guard.h"
+
 #define LINE_MAX_BYTES 16384 /* longer lines are read in pieces */
 
 struct line {
@@ -13,13 +15,20 @@ struct line {
     size_t bare_length;
     const char *text; /* within `bare`, behind the prefixes; indentation kept; NUL-terminated */
     size_t length;
-    int32_t rank; /* RANK_UNKNOWN when the prefixes don't tell */
-    double time;  /* seconds since the epoch, or NAN */
-    char level;   /* D, I, W, E, F as the prefixes tell; 0 when they don't */
+    int32_t rank;       /* RANK_UNKNOWN when the prefixes don't tell */
+    double time;        /* seconds since the epoch, or NAN */
+    char level;         /* D, I, W, E, F as the prefixes tell; 0 when they don't */
+    struct pairs pairs; /* of `bare` */
 };
 
 /* Reads at most LINE_MAX_BYTES of `raw`. */
 void line_clean(struct line *line, const char *raw, size_t length);
+
+/* Where `word` is in the line's text, in any case; NULL. Many words are looked for in every line that is read, and nearly none is there:
+ * the pairs tell most of that. */
+const char *line_find(const struct line *line, const char *word);
+/* The same, in this case only. */
+const char *line_find_exact(const struct line *line, const char *word);
 
 /* escape.c: copies without escape sequences and controls, every byte that is no valid UTF-8 as '?'. `out` holds at least `length` bytes.
  * Returns the bytes written. */

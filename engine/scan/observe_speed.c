@@ -205,9 +205,10 @@ static void on_version(void *context, const char *component, const char *version
 }
 
 /* "torch 2.9.0" somewhere, or a line that is a version: what `python -c 'print(torch.__version__)'` prints */
-static bool read_version(const char *text, struct found_version *found)
+static bool read_version(const struct line *line, struct found_version *found)
 {
-    versions_read(text, on_version, found);
+    const char *text = line->text;
+    versions_read(line, on_version, found);
     size_t digits = strspn(text, "0123456789.");
     if (!found->text[0] && digits >= 5 && digits < 12 && (!text[digits] || text[digits] == '+') && strlen(text) < 24 &&
         strchr(text, '.') != strrchr(text, '.'))
@@ -242,8 +243,9 @@ static struct setting *next_setting(struct observe_speed *speed)
     return next;
 }
 
-static void read_setting(struct observe_speed *speed, const char *text)
+static void read_setting(struct observe_speed *speed, const struct line *line)
 {
+    const char *text = line->text;
     unsigned gpus = 0, nodes = 0;
     struct found_version version = {0};
     if (is_heading(text)) {
@@ -251,7 +253,7 @@ static void read_setting(struct observe_speed *speed, const char *text)
         bool plain = !strncmp(text, "$ python ", 9) && !strstr(text, " -m ") && !gpus && !nodes;
         gpus = plain ? 1 : gpus;
     }
-    bool versioned = read_version(text, &version);
+    bool versioned = read_version(line, &version);
     const struct setting *now = current(speed);
     if (versioned && strcmp(version.text, now->version) != 0) {
         struct setting *next = next_setting(speed);
@@ -319,7 +321,7 @@ void speed_line(struct observe_speed *speed, const struct line *line, const stru
     read_link(speed, text);
     if (!digits && !is_heading(text))
         return;
-    read_setting(speed, text);
+    read_setting(speed, line);
     if (!digits)
         return;
     struct setting *setting = current(speed);

@@ -5,32 +5,29 @@
 
 #include "scan/words.h"
 
-/* A word at `at`, then within a few separators a digit: "step 12", "Epoch [1][20/10000]", "loss: 1.9" */
-static bool word_and_number(const char *at)
+/* The word, then within a few separators a digit: "step 12", "Epoch [1][20/10000]", "loss: 1.9". No letter may precede it. */
+static bool word_and_number(const struct line *line, const char *word)
 {
-    static const char *const words[] = {"step", "epoch", "iteration", "iter", "loss", "global_step", "samples/sec", "batch"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        size_t n = strlen(words[i]);
-        if (tolower((unsigned char)*at) != words[i][0] || strncasecmp(at, words[i], n) != 0)
+    size_t n = strlen(word);
+    for (const char *p = line_find(line, word); p; p = strcasestr(p + 1, word)) {
+        if (p > line->text && isalpha((unsigned char)p[-1]))
             continue;
-        if (isdigit((unsigned char)at[n + strspn(at + n, " :=[(#_s")]))
+        if (isdigit((unsigned char)p[n + strspn(p + n, " :=[(#_s")]))
             return true;
     }
     return false;
 }
 
-bool is_progress(const char *line)
+bool is_progress(const struct line *line)
 {
-    bool behind_letter = false; /* one pass for all words: every line that is read is looked at */
-    for (const char *p = line; *p; p++) {
-        if (!behind_letter && word_and_number(p))
+    static const char *const words[] = {"step", "epoch", "iteration", "iter", "loss", "global_step", "samples/sec", "batch"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (word_and_number(line, words[i]))
             return true;
-        behind_letter = isalpha((unsigned char)*p);
-    }
-    return strstr(line, "it/s") || strstr(line, "s/it");
+    return line_find_exact(line, "it/s") || line_find_exact(line, "s/it");
 }
 
-bool is_training(const char *line)
+bool is_training(const struct line *line)
 {
     static const char *const words[] = {
         "torch",      "nccl",       "horovod",     "deepspeed",  "tensorflow", "megatron",  "world_size", "world size", "rank",
@@ -41,20 +38,20 @@ bool is_training(const char *line)
         "hccl",       "rccl",       "lightning",   "accelerate", "train.py",   "train_",    "trainer",    "training",   "process group",
         "init_proc",  "all_gather", "num_workers", "batch size", "batch_size", "busbw",     "multi-node", "multi node"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *p = strcasestr(line, words[i]);
-        if (p && (p == line || !isalpha((unsigned char)p[-1])))
+        const char *p = line_find(line, words[i]);
+        if (p && (p == line->text || !isalpha((unsigned char)p[-1])))
             return true;
     }
     return false;
 }
 
-uint32_t world_size_read(const char *line)
+uint32_t world_size_read(const struct line *line)
 {
     static const char *const words[] = {"world_size",    "world size",    "WORLD_SIZE",     "nranks",
                                         "num_processes", "num processes", "nproc_per_node", "nproc-per-node"};
     uint32_t best = 0;
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *p = strcasestr(line, words[i]);
+        const char *p = line_find(line, words[i]);
         if (!p)
             continue;
         p += strlen(words[i]);

@@ -183,7 +183,7 @@ static void read_table(struct stream *stream, const char *text)
 static bool read_death(struct stream *stream, struct collect *collect, const struct place *place)
 {
     struct death death;
-    if (!death_read(stream->line.text, &death))
+    if (!death_read(&stream->line, &death))
         return false;
     const char *text = stream->line.text + strspn(stream->line.text, " ");
     struct evidence evidence = evidence_at(stream, place, death.is_signal ? EV_SIGNAL : EV_EXIT);
@@ -216,12 +216,12 @@ static void on_version(void *context, const char *component, const char *version
 static void read_surroundings(struct collect *collect, const struct line *line, const struct place *place)
 {
     struct version_target target = {collect, place};
-    versions_read(line->text, on_version, &target);
-    uint32_t size = world_size_read(line->text);
+    versions_read(line, on_version, &target);
+    uint32_t size = world_size_read(line);
     if (size > collect->world_size && size <= 1000000)
         collect->world_size = size;
     if (!collect->training_log)
-        collect->training_log = place->rank != RANK_UNKNOWN || is_training(line->text);
+        collect->training_log = place->rank != RANK_UNKNOWN || is_training(line);
 }
 
 static bool read_traces(struct stream *stream, struct collect *collect, const struct place *place, unsigned kinds)
@@ -272,7 +272,7 @@ static void read_line(struct stream *stream, struct collect *collect, const char
     }
     if (number <= SURROUNDINGS_LINES || kinds & (ANCHOR_VERSION | ANCHOR_WORLD) || taken || !collect->training_log)
         read_surroundings(collect, line, &place);
-    bool progress = !taken && !died && is_progress(line->text);
+    bool progress = !taken && !died && is_progress(line);
     if (progress) {
         struct evidence evidence = evidence_at(stream, &place, EV_PROGRESS);
         collect_progress(collect, &evidence);

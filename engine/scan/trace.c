@@ -119,7 +119,7 @@ static bool continues(const struct trace *trace, const struct line *line)
     if (!strncmp(text, "frame #", 7) || !strncmp(text, "Exception raised from", 21) || !strncmp(text, "====", 4) ||
         !strncmp(text, "----", 4))
         return false;
-    return !death_read(text, &death) && !is_progress(text);
+    return !death_read(line, &death) && !is_progress(line);
 }
 
 static void continue_message(struct trace *trace, const struct line *line)

@@ -68,13 +68,13 @@ static size_t version_length(const char *p, unsigned parts)
     return n;
 }
 
-void versions_read(const char *line, version_fn found, void *context)
+void versions_read(const struct line *line, version_fn found, void *context)
 {
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         const char *before = marks[i].before;
         size_t n = strlen(before);
-        const char *p = strcasestr(line, before);
-        if (!p || (p > line && isalnum((unsigned char)p[-1]) && isalnum((unsigned char)*before)))
+        const char *p = line_find(line, before);
+        if (!p || (p > line->text && isalnum((unsigned char)p[-1]) && isalnum((unsigned char)*before)))
             continue;
         const char *at = p + n;
         if (before[0] == '/') { /* /lib/python3.10/site-packages: the version begins before the dot */

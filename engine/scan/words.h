@@ -29,19 +29,19 @@ struct death {
     int32_t rank; /* RANK_UNKNOWN when the line does not tell */
     enum sig_role role;
 };
-bool death_read(const char *line, struct death *out);
+bool death_read(const struct line *line, struct death *out);
 int signal_by_name(const char *name); /* "SIGSEGV", "Segmentation fault", "Killed"; 0 when unknown */
 
 /* errorline.c */
 bool is_error_line(const struct line *line);
 
 /* progress.c */
-bool is_progress(const char *line);
-bool is_training(const char *line);         /* a word of a training job at all */
-uint32_t world_size_read(const char *line); /* 0: none */
+bool is_progress(const struct line *line);
+bool is_training(const struct line *line);         /* a word of a training job at all */
+uint32_t world_size_read(const struct line *line); /* 0: none */
 
 /* versions.c: calls back for every version in the line. */
 typedef void (*version_fn)(void *context, const char *component, const char *version, size_t length);
-void versions_read(const char *line, version_fn found, void *context);
+void versions_read(const struct line *line, version_fn found, void *context);
 
 #endif

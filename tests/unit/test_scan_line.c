@@ -150,8 +150,10 @@ static void deaths_are_read_with_rank_and_number(void **state)
         {"the exit code is documented below", false, false, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct line line;
         struct death death;
-        bool found = death_read(cases[i].text, &death);
+        line_clean(&line, cases[i].text, strlen(cases[i].text));
+        bool found = death_read(&line, &death);
         if (found != cases[i].found)
             fail_msg("%s: %d", cases[i].text, found);
         if (found && (death.is_signal != cases[i].is_signal || death.number != cases[i].number || death.rank != cases[i].rank))
@@ -225,8 +227,10 @@ static void versions_are_read(void **state)
         {"import torch 5", ""},
         {"| NVIDIA-SMI 550.54.15    Driver Version: 550.54.15    CUDA Version: 12.4 |", "cuda=12.4;driver=550.54.15;"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct line line;
         versions[0] = '\0';
-        versions_read(cases[i][0], on_version, NULL);
+        line_clean(&line, cases[i][0], strlen(cases[i][0]));
+        versions_read(&line, on_version, NULL);
         assert_string_equal(versions, cases[i][1]);
     }
 }
