@@ -5,6 +5,7 @@
 
 #include "scan/anchor.h"
 #include "scan/literal.h"
+#include "scan/rarity.h"
 
 static dtkb_status no_literal(const struct signature *signature, struct err *err)
 {
@@ -48,8 +49,7 @@ static dtkb_status add_literal(struct scan_db *db, const struct db_literal *lite
 
 static size_t window_of(const char *text)
 {
-    size_t length = strlen(text);
-    return literal_rarest_run(text, length, literal_window(length), NULL);
+    return literal_best_window(text, strlen(text));
 }
 
 dtkb_status db_add_anchors(struct scan_db *db)

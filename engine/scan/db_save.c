@@ -7,8 +7,9 @@
 #include "base/buf.h"
 #include "scan/db.h"
 #include "scan/literal.h"
+#include "scan/rarity.h"
 
-#define FORM 6 /* of these bytes; raise it when literals are chosen differently */
+#define FORM 7 /* of these bytes; raise it when literals are chosen differently */
 
 struct header {
     char magic[8];

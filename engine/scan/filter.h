@@ -20,7 +20,7 @@
 
 struct filter;
 
-/* `windows`: where in each literal its window lies (literal_rarest_run of literal_window bytes). */
+/* `windows`: where in each literal its window lies (literal_best_window). */
 /* The texts are borrowed. */
 struct filter *filter_new(const char *const *literals, const uint8_t *windows,
                           size_t count); /* each at least LITERAL_SHORTEST long; NULL: out of memory */

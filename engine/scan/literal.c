@@ -1,107 +1,20 @@
 #include "scan/literal.h"
+#include "scan/rarity.h"
 
 #include <ctype.h>
 #include <string.h>
 
-/* ---- rarity ---- */
-
-/* What healthy training logs say in every other line. */
-static const char common[] =
-    "\nsaving checkpoint to checkpoints saved to \nloading model weights from \ntraining step \nvalidation loss \nepoch epochs "
-    "\niteration iterations \nlearning_rate learning rate \nrank ranks world_size local_rank \nrank 0 rank: 0 \ndevice devices cuda:0 gpu "
-    "0 "
-    "gpu:0 gpu memory \ndataset datasets data loader dataloader \ntokens per second samples per second throughput tokens/s samples/sec "
-    "it/s\ngradient grad_norm gradients \nnccl info channel via p2p/ipc p2p/cumem p2p/direct pointer via shm/direct \ninfo warning \n"
-    "userwarning warnings.warn( \nparameters parameter optimizer optimizer.step() lr_scheduler.step() \nscheduler memory allocated "
-    "reserved max_memory gb mb \nelapsed time per \nbatch size batches \naccuracy evaluation evaluating metrics \nstarting "
-    "initialized initializing process group distributed \nworker workers process processes node nodes server \ntorch tensor tensors "
-    "tensorboard wandb logging \nprecision float16 bfloat16 \nresults result finished \nimport from file line in module "
-    "python/lib/python3 site-packages/ \nsize shape time step steps loss model models number \nconfig configuration use_ "
-    "using \nwith over same each only during until working used also more less between after when every than then time all from done "
-    "finished completed different called before without "
-    "\nerror errors failed failure not not connected to connection cannot could not expected exit code global unused start init init "
-    "bootstrap broadcast all_reduce all_gather net/ib : net/socket : net/ofi net/plugin: plugin for gpu gpus no such file or directory "
-    "accuracy accuracy: steps steps: step=1 train trainer training saved saved to loaded used times time "
-    "cannot open shared object file \n[rank0]: rank0: rank 0 gpu0 gpu:0 \n            ------------============............############\n";
-
-/* 0: not in common text; 1: a part of six bytes is, or of four if it is short (the filter looks at that many); 7 for every time that all of
- * it is, as it is for what has no letter: any number may be it. */
-static unsigned commonness(const char *text, size_t length)
+/* What makes one set better than another: it costs less to search for all its members. 0: too short a member. */
+static uint64_t set_score(const struct literal_set *set)
 {
-    char folded[LITERAL_MAX + 1];
-    if (length > LITERAL_MAX)
-        length = LITERAL_MAX;
-    for (size_t i = 0; i < length; i++)
-        folded[i] = (char)tolower((unsigned char)text[i]);
-    folded[length] = '\0';
-    unsigned times = strpbrk(folded, "abcdefghijklmnopqrstuvwxyz") ? 0 : 1;
-    for (const char *p = strstr(common, folded); p && times < 6; p = strstr(p + 1, folded))
-        times++;
-    if (times)
-        return 7 * times;
-    size_t gram = length < 8 ? 4 : 6;
-    for (size_t i = 0; length > gram && i + gram <= length; i++)
-        if (memmem(common, sizeof common - 1, folded + i, gram))
-            return 1;
-    return 0;
-}
-
-unsigned literal_rarity(const char *text, size_t length)
-{
-    unsigned sum = 0;
-    for (size_t i = 0; i < length; i++) {
-        int c = tolower((unsigned char)text[i]);
-        if (c == ' ' || isdigit(c) || strchr("etaoinsrl", c))
-            sum += 2;
-        else if (strchr("dhcumpgf.:/-", c))
-            sum += 4;
-        else if (isalpha(c) || c == '[' || c == ']' || c == '=' || c == '#')
-            sum += 6;
-        else
-            sum += 7;
-        /* A change of case or a capital within a word (ncclSystemError) is rare in running text, though the filter folds case: the names
-         * that have it are. */
-        if (i && isupper((unsigned char)text[i]) && islower((unsigned char)text[i - 1]))
-            sum += 4;
-    }
-    return sum * 8 / (1 + commonness(text, length)); /* the factor keeps common texts apart from each other */
-}
-
-size_t literal_window(size_t length)
-{
-    return length < LITERAL_MIN ? length : length < 8 ? LITERAL_MIN : 8;
-}
-
-size_t literal_rarest_run(const char *text, size_t length, size_t width, unsigned *rarity)
-{
-    size_t best = 0;
-    unsigned best_rarity = 0;
-    for (size_t i = 0; i + width <= length; i++) {
-        unsigned r = literal_rarity(text + i, width);
-        if (r > best_rarity) {
-            best = i;
-            best_rarity = r;
-        }
-    }
-    if (rarity)
-        *rarity = best_rarity;
-    return best;
-}
-
-/* What makes one set better than another: the rarity of its most common member, as far as the filter looks (8 bytes). */
-static unsigned set_score(const struct literal_set *set)
-{
-    unsigned score = set->count ? ~0u : 0;
+    uint64_t cost = 0;
     for (size_t i = 0; i < set->count; i++) {
         size_t length = strlen(set->text[i]);
         if (length < (set->count > 1 ? LITERAL_SHORTEST : LITERAL_MIN))
             return 0;
-        unsigned rarity;
-        (void)literal_rarest_run(set->text[i], length, literal_window(length), &rarity);
-        if (rarity < score)
-            score = rarity;
+        cost += literal_cost(set->text[i], length);
     }
-    return set->count > 1 ? score - score / 16 - score * (unsigned)set->count / 128 : score;
+    return set->count ? UINT64_MAX / (1 + cost) : 0;
 }
 
 /* ---- expressions ---- */
@@ -500,7 +413,7 @@ static bool makes_needless(const struct literal_set *set, size_t keeper, size_t 
     return strcmp(set->text[i], set->text[keeper]) != 0 || keeper < i;
 }
 
-/* Drops members that hold another one, and cuts the rest down to their rarest LITERAL_MAX bytes. */
+/* Drops members that hold another one, and cuts the rest down to LITERAL_MAX bytes around the rarest. */
 static bool finish(struct literal_set *set, struct arena *arena)
 {
     struct literal_set whole = *set;
@@ -511,8 +424,11 @@ static bool finish(struct literal_set *set, struct arena *arena)
             needless = makes_needless(&whole, k, i);
         size_t length = strlen(whole.text[i]);
         const char *text = whole.text[i];
-        if (!needless && length > LITERAL_MAX)
-            text = arena_strndup(arena, text + literal_rarest_run(text, length, LITERAL_MAX, NULL), LITERAL_MAX);
+        if (!needless && length > LITERAL_MAX) {
+            size_t window = literal_best_window(text, length), start = window > LITERAL_MAX / 2 ? window - LITERAL_MAX / 2 : 0;
+            start = start > length - LITERAL_MAX ? length - LITERAL_MAX : start;
+            text = arena_strndup(arena, text + start, LITERAL_MAX);
+        }
         if (!text)
             return false;
         if (!needless)

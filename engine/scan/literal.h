@@ -32,11 +32,4 @@ bool literal_of_text(const char *text, bool ignore_case, struct arena *arena, st
 /* `*need`, if not NULL: what else a match needs; NULL where nothing is known. It lives in `arena`, as the texts do. */
 bool literal_of_regex(const char *pattern, bool ignore_case, struct arena *arena, struct literal_set *out, const struct need **need);
 
-/* How rarely `length` bytes are found in ordinary logs; higher is rarer. */
-unsigned literal_rarity(const char *text, size_t length);
-/* Length of the window that the filter takes of a literal. */
-size_t literal_window(size_t length);
-/* Start of the rarest run of `width` bytes in `text` (at least as long as that); its rarity is put into `*rarity` if not NULL. */
-size_t literal_rarest_run(const char *text, size_t length, size_t width, unsigned *rarity);
-
 #endif

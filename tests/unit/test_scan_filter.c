@@ -9,6 +9,7 @@
 
 #include "scan/filter.h"
 #include "scan/literal.h"
+#include "scan/rarity.h"
 
 static uint32_t seed = 1;
 
@@ -36,7 +37,7 @@ static struct filter *new_filter(void)
     uint8_t windows[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
         size_t length = strlen(literals[i]);
-        windows[i] = (uint8_t)literal_rarest_run(literals[i], length, literal_window(length), NULL);
+        windows[i] = (uint8_t)literal_best_window(literals[i], length);
     }
     return filter_new(literals, windows, COUNT);
 }
