@@ -52,7 +52,8 @@ struct judgement {
  * is most like is told all the same, as a faint hint. */
 static bool wants_hints(const struct findings *findings, const char *verdict)
 {
-    return !strcmp(verdict, "no-fault") && findings && findings->training_log && !score_ended_well(findings);
+    return !strcmp(verdict, "no-fault") && findings && findings->training_log && !score_ended_well(findings) &&
+           !verdict_without_log(findings);
 }
 
 static void fill_labels(struct kb *kb, const struct judgement *judgement, const struct candidates *shown, bool hints,

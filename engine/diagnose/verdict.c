@@ -1,5 +1,7 @@
 #include "diagnose/verdict.h"
 
+#include <string.h>
+
 static bool died(const struct evidence *evidence)
 {
     if (evidence->kind == EV_SIGNAL)
@@ -34,6 +36,23 @@ static bool any_progress(const struct findings *findings)
     return false;
 }
 
+bool verdict_without_log(const struct findings *findings)
+{
+    static const char mark[] = "probe:"; /* what a probe's own libraries printed */
+    for (size_t i = 0; findings && i < findings->file_count; i++)
+        if (strncmp(findings->files[i].name, mark, sizeof mark - 1) != 0)
+            return false;
+    return findings != NULL;
+}
+
+static bool all_probes_ok(const struct probe_results *probes)
+{
+    for (size_t i = 0; probes && i < probes->count; i++)
+        if (probes->results[i].status != PROBE_OK && probes->results[i].status != PROBE_SKIPPED)
+            return false;
+    return probes && probes->count;
+}
+
 static bool any_probe_fault(const struct probe_results *probes)
 {
     for (size_t i = 0; probes && i < probes->count; i++)
@@ -46,7 +65,7 @@ const char *verdict_decide(const struct findings *findings, const struct candida
 {
     if ((candidates->count && candidates->list[0].confidence >= CONFIDENCE_CONVINCING) || any_probe_fault(probes))
         return "fault";
-    if (!findings || score_ended_well(findings))
+    if (!findings || score_ended_well(findings) || (verdict_without_log(findings) && all_probes_ok(probes)))
         return "no-fault";
     if (findings->training_log && any_died(findings))
         return "fault";

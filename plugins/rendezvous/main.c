@@ -233,11 +233,6 @@ static bool find_job(struct run *run)
     return true;
 }
 
-static const char *usual_address(const struct run *run)
-{
-    return run->job.one_host || !run->job.head_count ? "localhost" : run->job.heads[0];
-}
-
 static bool call_the_roll(struct run *run)
 {
     char port[32];
@@ -259,7 +254,11 @@ static dtkb_result probe(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
     struct kit *kit = &run.kit;
     if (!find_job(&run))
         return kit_finish(kit);
-    const enum point_status found = point_find(&run.point, kit, usual_address(&run), roll_token(&run.job, "point", NULL));
+    if (run.job.size > 1 && !kit_env(kit, "MASTER_ADDR")) {
+        kit_skip(kit, "MASTER_ADDR is not set, so the ranks know no place to meet: set it to rank 0's host, as the job does");
+        return kit_finish(kit);
+    }
+    const enum point_status found = point_find(&run.point, kit, "localhost", roll_token(&run.job, "point", NULL));
     if (!run.job.launcher && found == POINT_OK && !point_is_here(&run.point)) {
         kit_skip(kit, "MASTER_ADDR=%.100s is another host, and no launcher started this process: start it as the ranks of the job",
                  run.point.address);

@@ -12,6 +12,12 @@ cause() { field ".causes[] | select(.id == \"$1\") | .verified"; }
 # trials: each change with what came of it.
 trials() { field '.trials[] | .change + " " + (.works | tostring) + " " + (.confirmed | tostring) + " " + (.proves | join(","))'; }
 
+@test "where all works there is no fault, whatever NCCL prints" {
+    run "$DTKB" probe nccl --json
+    expect_status 0
+    [ "$(field '.verdict + " " + (.similar | length | tostring)')" = "no-fault 0" ]
+}
+
 @test "a bad GPU among eight is left out on trial, which proves it" {
     FAKE_NCCL_BAD_GPU=4 run "$DTKB" probe nccl --try --json
     expect_status 1

@@ -52,7 +52,9 @@ reason() { jq -r '.probes[0] | "\(.status): \(.reason)"' "rank-$1.json"; }
 trials() { jq -r '.trials[]? | "\(.change) \(.works) \(.confirmed) \(.proves | join(","))"' "rank-$1.json"; }
 
 @test "four ranks meet" {
-    ranks 4 4
+    ranks 2 2
+    [[ "$(reason 1)" == "skipped: MASTER_ADDR is not set"* ]]
+    MASTER_ADDR=localhost ranks 4 4
     for rank in 0 1 2 3; do
         [ "$(reason $rank)" = "ok: " ]
     done
