@@ -43,10 +43,19 @@ CONF
     timeout 20 srun -N 2 -n 2 true 2>/dev/null && touch "$BATS_FILE_TMPDIR/works"
 }
 
+# Until they are gone (or dead and not yet collected): they write to the folder that is removed next.
 teardown_file() {
-    local file
+    local file pids=() pid
     for file in "$BATS_FILE_TMPDIR"/{n1,n2,ctld}.pid; do
-        [ ! -s "$file" ] || kill "$(cat "$file")" || true
+        [ ! -s "$file" ] || pids+=("$(cat "$file")")
+    done
+    [ "${#pids[@]}" -gt 0 ] || return 0
+    kill "${pids[@]}" || true
+    for pid in "${pids[@]}"; do
+        for _ in $(seq 100); do
+            grep -q '^State:.[^Z]' "/proc/$pid/status" 2>/dev/null || break
+            sleep 0.1
+        done
     done
 }
 
