@@ -56,10 +56,26 @@ static bool wants_hints(const struct findings *findings, const char *verdict)
            !verdict_without_log(findings);
 }
 
-static void fill_labels(struct kb *kb, const struct judgement *judgement, const struct candidates *shown, bool hints,
+/* Does no line name an error, and no card come up? Then the trouble, if there is any, is of the silent kind. */
+static bool is_silent(const struct findings *findings, const struct candidates *shown)
+{
+    if (!findings || (shown->count && shown->list[0].confidence >= CONFIDENCE_SHOWN))
+        return false;
+    for (size_t i = 0; i < findings->evidence_count; i++) {
+        enum evidence_kind kind = findings->evidence[i].kind;
+        if (kind == EV_EXCEPTION || kind == EV_SIGNAL || kind == EV_ERROR_LINE || kind == EV_DUMP ||
+            (kind == EV_EXIT && findings->evidence[i].number != 0))
+            return false;
+        if (kind == EV_TEXT && (strstr(findings->evidence[i].text, "No such file") || strstr(findings->evidence[i].text, "not found")))
+            return false;
+    }
+    return true;
+}
+
+static void fill_labels(struct kb *kb, const struct judgement *judgement, const struct candidates *shown, bool silent, bool hints,
                         struct labels *symptoms, struct labels *fixes)
 {
-    if (hints)
+    if (hints || silent)
         labels_silent_symptoms(kb, &judgement->similar, symptoms);
     else
         labels_symptoms(shown, &judgement->similar, symptoms);
@@ -97,7 +113,7 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
     struct labels symptoms = {0}, fixes = {0};
     json_t *similar = NULL;
     if (fault || hints) {
-        fill_labels(kb, judgement, shown, hints, &symptoms, &fixes);
+        fill_labels(kb, judgement, shown, is_silent(input->findings, shown), hints, &symptoms, &fixes);
         dtkb_status status =
             similar_json(kb, &judgement->similar, input->findings, input->max_similar ? input->max_similar : 5, &similar, err);
         if (status != DTKB_OK)

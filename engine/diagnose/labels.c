@@ -71,6 +71,8 @@ static const char *const silent_symptoms[] = {
     "training-evaluation/unexpected-performance-others",
     "communication-setup/hang-timeout",
     "data-model-preparation/hang-timeout",
+    "communication-setup/unexpected-protocol",
+    "training-evaluation/memory-issue",
 };
 
 void labels_silent_symptoms(struct kb *kb, const struct similar *similar, struct labels *out)

@@ -33,10 +33,11 @@ void observer_line(struct observer *observer, const struct line *line, const str
 {
     const char *text = line->text;
     unsigned gpus = 0, nodes = 0;
-    if (*text == '$' || strstr(text, "nproc") || strstr(text, "run -np") || strstr(text, "mpirun"))
+    if (*text == '$' || !strncmp(text, "#SBATCH", 7) || strstr(text, "nproc") || strstr(text, "run -np") || strstr(text, "mpirun"))
         observe_counts(text, &gpus, &nodes);
     unsigned started = (gpus ? gpus : 1) * (nodes ? nodes : 1);
     observer->started = started > observer->started ? started : observer->started;
+    net_line(&observer->net, text, place);
     gpus_line(&observer->gpus, text, place);
     speed_line(&observer->speed, line, place);
     series_line(&observer->series, text, place);
@@ -46,6 +47,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
 
 void observer_conclude(const struct observer *observer, struct collect *collect)
 {
+    net_conclude(&observer->net, collect);
     gpus_conclude(&observer->gpus, observer, collect);
     speed_conclude(&observer->speed, collect);
     series_conclude(&observer->series, collect);

@@ -67,17 +67,24 @@ struct readings {
 struct setting {
     unsigned gpus, nodes; /* 0: not told */
     char version[24];
-    bool per_gpu; /* the throughput was said to be that of one GPU */
+    uint64_t program; /* hash of the script's name; 0: no command line was seen */
+    bool per_gpu;     /* the throughput was said to be that of one GPU */
     unsigned long epoch_steps;
     struct readings speed[SPEED_KINDS]; /* steps and samples a second, seconds an epoch, GB/s */
     double first_step, first_time, last_step, last_time;
-    double accuracy; /* the last one, as a share of 1; 0: none */
-    struct place accuracy_at, stamped_at;
+    double accuracy; /* the last one of an evaluation, as a share of 1; 0: none */
+    struct readings train_accuracy;
+    double rate, rate_step; /* the last learning rate, and at which step; 0: none */
+    struct place accuracy_at, stamped_at, rate_at;
 };
+
+#define TABLE_COLUMNS 12
 
 struct observe_speed {
     struct setting settings[SETTINGS_MAX];
     unsigned count;
+    char columns[TABLE_COLUMNS]; /* of a table in text: what each holds, see observe_table.c */
+    unsigned column_count;
     double data_seconds, step_seconds; /* without the first line */
     unsigned data_lines;
     double link_gbytes; /* what a test of the bare link measured, 0: none */
@@ -108,7 +115,7 @@ struct rank_value {
     uint64_t shape, value; /* hashes of the words and of the numbers */
     int32_t rank;
     unsigned seen; /* which such line of the rank this is */
-    bool of_data;
+    char kind;     /* p(arameters), d(ata), m(etric) */
 };
 
 struct observe_ranks {
@@ -118,7 +125,8 @@ struct observe_ranks {
     struct rank_value values[RANK_VALUES_MAX];
     unsigned value_count;
     unsigned differing, equal, unequal; /* pairs of ranks whose parameters differ; whose data are the same, or not */
-    struct place alone_at, differing_at, equal_at;
+    unsigned judging;                   /* ... that go by unlike values of a metric */
+    struct place alone_at, differing_at, equal_at, judging_at;
 };
 
 enum wait_place { WAIT_NONE, WAIT_COLLECTIVE, WAIT_MEETING, WAIT_LOADER, WAIT_DEVICE, WAIT_FILE, WAIT_PLACES };
@@ -132,6 +140,8 @@ struct observe_stall {
     bool watching;         /* the last command only looks: its ^C ends nothing */
     bool asked_time;       /* the last command was date(1) */
     bool interrupted;      /* ^C while the job ran */
+    bool same_again;       /* the last step was seen once more behind a prompt */
+    uint64_t last_step;    /* hash of that line */
     enum wait_place waits; /* of the stack that is read */
     unsigned frames;       /* still to read of it */
     unsigned stacks[WAIT_PLACES];
@@ -140,7 +150,14 @@ struct observe_stall {
     struct place stack_at, at, defunct_at;
 };
 
+struct observe_net {
+    bool sockets, verbs; /* NCCL goes over sockets; over InfiniBand's verbs */
+    bool adapter;        /* the machine has such an adapter */
+    struct place at;
+};
+
 struct observer {
+    struct observe_net net;
     struct observe_gpus gpus;
     struct observe_speed speed;
     struct observe_series series;
@@ -160,6 +177,14 @@ const char *observe_behind(const char *text, const char *word);
 bool observe_after(const char *text, const char *word, double *value, const char **at);
 void readings_add(struct readings *readings, double value, const struct place *place);
 double readings_median(const struct readings *readings, unsigned from, unsigned to);
+/* observe_rates.c: what one line says of speed (NAN where nothing), of the steps that a bar counts (0: none), of quality (NAN). */
+void rates_read(const char *text, double *rates);
+double rates_epoch_seconds(const char *text);
+unsigned long rates_bar_total(const char *text);
+unsigned long rates_batches_told(const char *text);
+double rates_accuracy(const char *text);
+double rates_train_accuracy(const char *text);
+
 /* How many processes, GPUs and nodes a command or a heading speaks of; 0 where it does not. */
 void observe_counts(const char *text, unsigned *gpus, unsigned *nodes);
 
@@ -167,6 +192,12 @@ void gpus_line(struct observe_gpus *gpus, const char *text, const struct place *
 void gpus_conclude(const struct observe_gpus *gpus, const struct observer *observer, struct collect *collect);
 void speed_line(struct observe_speed *speed, const struct line *line, const struct place *place);
 void speed_conclude(const struct observe_speed *speed, struct collect *collect);
+/* observe_speed.c: the setting of that many GPUs and nodes (0: as before), made where there is none. */
+struct setting *speed_setting(struct observe_speed *speed, unsigned gpus, unsigned nodes);
+/* observe_table.c: a row of a table in text; false where it is none. */
+bool table_row(struct observe_speed *speed, const char *text, const struct place *place);
+void net_line(struct observe_net *net, const char *text, const struct place *place);
+void net_conclude(const struct observe_net *net, struct collect *collect);
 void series_line(struct observe_series *series, const char *text, const struct place *place);
 void series_conclude(const struct observe_series *series, struct collect *collect);
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);

@@ -104,7 +104,8 @@ static void process_line(struct observe_gpus *gpus, const char *text, const stru
     gpus->at = *place;
 }
 
-static void read_columns(struct observe_gpus *gpus, const char *text)
+/* `end`: where the list is over */
+static void read_columns(struct observe_gpus *gpus, const char *text, const char *end)
 {
     static const struct {
         const char *name;
@@ -112,7 +113,7 @@ static void read_columns(struct observe_gpus *gpus, const char *text)
     } known[] = {{"index", 'i'},        {"utilization.gpu", 'u'}, {"memory.used", 'm'},
                  {"memory.total", 't'}, {"power.draw", 'p'},      {"power.limit", 'l'}};
     gpus->column_count = 0;
-    for (const char *p = text; p && gpus->column_count < GPU_COLUMNS_MAX; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
+    for (const char *p = text; p && p < end && gpus->column_count < GPU_COLUMNS_MAX; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
         p += strspn(p, " ");
         char letter = '-';
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -185,8 +186,9 @@ void gpus_line(struct observe_gpus *gpus, const char *text, const struct place *
             process_line(gpus, text, place);
     } else if (*text == '[' && isdigit((unsigned char)text[1])) {
         gpustat_line(gpus, text, place);
-    } else if (strstr(text, "utilization.gpu") && strchr(text, ',') && !strstr(text, "--query")) {
-        read_columns(gpus, text);
+    } else if (strstr(text, "utilization.gpu") && strchr(text, ',')) {
+        const char *query = strstr(text, "--query-gpu="); /* where no heading is asked for, the command itself is one */
+        read_columns(gpus, query ? query + 12 : text, query ? query + 12 + strcspn(query + 12, " ") : text + strlen(text));
     } else if (gpus->column_count) {
         query_line(gpus, text, place);
     }
@@ -211,7 +213,8 @@ static struct tally tally_of(const struct observe_gpus *gpus)
         tally.held += held;
         tally.idle_held += idle && held;
         tally.powered += isnan(row->power) ? 0U : 1U;
-        bool cold = row->power <= COLD * row->cap || (isnan(row->cap) && row->power < 130 && row->used > 4000);
+        /* Where the limit is not told: less than large GPUs draw at work, more than small ones can. */
+        bool cold = row->power <= COLD * row->cap || (isnan(row->cap) && row->power < 125 && row->power > 80);
         tally.cold += cold && row->util >= SPINNING;
         tally.a_busy = row->util >= BUSY ? row->index : tally.a_busy;
         tally.an_idle = idle && held ? row->index : tally.an_idle;

@@ -110,15 +110,19 @@ static void compare(struct observe_ranks *ranks, const struct rank_value *now, c
 {
     for (unsigned i = 0; i < ranks->value_count; i++) {
         const struct rank_value *other = &ranks->values[i];
-        if (other->shape != now->shape || other->rank == now->rank || other->of_data != now->of_data || other->seen != now->seen)
+        if (other->shape != now->shape || other->rank == now->rank || other->kind != now->kind || other->seen != now->seen)
             continue;
-        if (!now->of_data && other->value != now->value) {
+        bool same = other->value == now->value;
+        if (now->kind == 'p' && !same) {
             ranks->differing++;
             ranks->differing_at = *place;
-        } else if (now->of_data && other->value == now->value) {
+        } else if (now->kind == 'm' && !same) {
+            ranks->judging++;
+            ranks->judging_at = *place;
+        } else if (now->kind == 'd' && same) {
             ranks->equal++;
             ranks->equal_at = *place;
-        } else if (now->of_data) {
+        } else if (now->kind == 'd') {
             ranks->unequal++;
         }
     }
@@ -154,6 +158,7 @@ static bool has_fraction_behind(const char *text, const char *const *words)
 static void read_values(struct observe_ranks *ranks, const struct line *line, const struct place *place)
 {
     static const char *const of_parameters[] = {"param", "weight", "bias", "grad", "checksum", "state_dict", NULL};
+    static const char *const of_judgement[] = {"best score", "new best", "early stop", "did not improve", "monitored metric", NULL};
     double checksum;
     static const char *const of_data[] = {"sample", "indices", "index", "idx", "batch", "data", "ids", "image", "input", "label", NULL};
     static const char *const neither[] = {"loss",  "time",  "memory", "shape", "size(",  "shard",
@@ -161,7 +166,8 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     struct rank_value now = {0};
     char text[LINE_MAX_BYTES + 1];
     const char *rest = behind_rank(line, &now.rank);
-    if (!rest || !strpbrk(rest, "0123456789") || any(rest, neither))
+    bool judges = rest && any(rest, of_judgement);
+    if (!rest || !strpbrk(rest, "0123456789") || (!judges && any(rest, neither)))
         return;
     size_t length = strlen(rest);
     memcpy(text, rest, length + 1);
@@ -169,8 +175,13 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     if (device)
         device[5] = '\0'; /* what follows names the rank's own device */
     unsigned numbers = split(text, &now.shape, &now.value);
-    now.of_data = strchr(text, '[') && numbers >= LIST_NUMBERS && any(text, of_data);
-    if (now.of_data || has_fraction_behind(text, of_parameters) || observe_after(text, "checksum", &checksum, NULL))
+    if (judges)
+        now.kind = 'm';
+    else if (strchr(text, '[') && numbers >= LIST_NUMBERS && any(text, of_data))
+        now.kind = 'd';
+    else if (has_fraction_behind(text, of_parameters) || observe_after(text, "checksum", &checksum, NULL))
+        now.kind = 'p';
+    if (now.kind)
         keep(ranks, &now, place);
 }
 
@@ -188,6 +199,8 @@ void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct 
         observe_tell(collect, &ranks->alone_at, "ranks: %u times a process takes itself for rank 0 of 1", ranks->alone);
     if (ranks->differing)
         observe_tell(collect, &ranks->differing_at, "ranks: parameters or gradients differ between ranks");
+    if (ranks->judging)
+        observe_tell(collect, &ranks->judging_at, "ranks: each judges by its own value of a metric");
     if (ranks->equal > 1 && !ranks->unequal)
         observe_tell(collect, &ranks->equal_at, "ranks: several ranks work on the same data");
 }

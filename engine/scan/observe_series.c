@@ -12,6 +12,9 @@
 #define LOSS_GROWN 3.0 /* over the least */
 #define MEMORY_COUNT 4
 #define MEMORY_GROWN 1.5
+#define MEMORY_ALWAYS 1.15 /* where every single print is higher than the one before, and there are some */
+#define CHANCE_COUNT 5
+#define CHANCE_MOST 0.15
 
 static struct series *series_of(struct observe_series *all, const char *name)
 {
@@ -92,6 +95,23 @@ static void read_free(struct observe_series *all, const char *text, const struct
         add(all, "host memory", used, text, strlen(text), place);
 }
 
+/* "9713 MiB" alone, as a query without a heading prints it; "Memory info of GPU:0: current: 0.18, peak: 2.55" */
+static void read_bare_memory(struct observe_series *all, const char *text, const struct place *place)
+{
+    static const char *const kinds[] = {"current", "used", "allocated", "rss"};
+    const char *p = text, *memory = strcasestr(text, "memory ");
+    double value;
+    if (isdigit((unsigned char)*text) && observe_number(&p, &value) && !strcmp(p, " MiB")) {
+        add(all, "memory", value, text, (size_t)(p - text), place);
+        return;
+    }
+    for (size_t i = 0; memory && i < sizeof kinds / sizeof *kinds; i++)
+        if (observe_after(memory, kinds[i], &value, NULL)) {
+            add(all, "memory", value, text, 0, place);
+            return;
+        }
+}
+
 void series_line(struct observe_series *series, const char *text, const struct place *place)
 {
     static const struct {
@@ -110,6 +130,10 @@ void series_line(struct observe_series *series, const char *text, const struct p
             read_named(series, text, named[i].word, named[i].name, place);
             break;
         }
+    read_bare_memory(series, text, place);
+    double accuracy = rates_train_accuracy(text);
+    if (!isnan(accuracy))
+        add(series, "accuracy", accuracy, text, 0, place);
 }
 
 /* ---- what the values say ---- */
@@ -145,9 +169,23 @@ static void tell_memory(const struct series *memory, struct collect *collect)
         late += i >= n - n / 2 ? values->values[i] - values->values[i - 1] : 0;
     }
     /* What fills once and then stays is a cache; what leaks rises to the end. */
-    if (rises >= (n - 1) - (n - 1) / 8 && last > MEMORY_GROWN * first && late > 0.3 * (last - first))
+    bool always = n > MEMORY_COUNT && rises == n - 1 && last > MEMORY_ALWAYS * first;
+    if (((rises >= (n - 1) - (n - 1) / 8 && last > MEMORY_GROWN * first) || always) && late > 0.3 * (last - first))
         observe_tell(collect, &values->last, "%s: rises all the time, %.1f times as much at the end as at the beginning", memory->name,
                      last / (first > 0 ? first : last));
+}
+
+/* One in ten, print after print: nothing is learned. */
+static void tell_accuracy(const struct series *accuracy, struct collect *collect)
+{
+    const struct readings *values = &accuracy->values;
+    double least = INFINITY, most = 0;
+    for (unsigned i = 0; i < values->count; i++) {
+        least = fmin(least, values->values[i]);
+        most = fmax(most, values->values[i]);
+    }
+    if (values->count >= CHANCE_COUNT && most <= CHANCE_MOST && least >= CHANCE_MOST / 3 && most - least < 0.2 * most)
+        observe_tell(collect, &values->last, "accuracy: stays between %.3g and %.3g in all of %u prints", least, most, accuracy->count);
 }
 
 void series_conclude(const struct observe_series *series, struct collect *collect)
@@ -156,6 +194,8 @@ void series_conclude(const struct observe_series *series, struct collect *collec
         const struct series *one = &series->list[i];
         if (!strcmp(one->name, "loss"))
             tell_loss(one, collect);
+        else if (!strcmp(one->name, "accuracy"))
+            tell_accuracy(one, collect);
         else if (!strcmp(one->name, "gradient norm")) {
             if (one->zeros >= ZERO_COUNT && one->zeros == one->count)
                 observe_tell(collect, &one->values.last, "gradient norm: exactly 0 in all of %u prints", one->zeros);

@@ -139,6 +139,8 @@ static const char *command_of(const char *text)
     if (!strncmp(text, "$ ", 2))
         return text + 2;
     const char *p = strstr(text, "$ ");
+    if (p && p > text && p - text < 24 && strcspn(text, " ") == (size_t)(p - text) + 1 && isalpha((unsigned char)*text))
+        return p + 2; /* "node1$ " */
     return p && strchr(text, '@') && strchr(text, '@') < p && p - text < 80 && strchr(text, ':') ? p + 2 : NULL;
 }
 
@@ -155,9 +157,17 @@ static void read_command(struct observe_stall *stall, const char *command)
     stall->behind_prompt = stall->watching;
     if (!stall->watching) { /* another run */
         stall->stage = STAGE_UNKNOWN;
-        stall->moved = stall->interrupted = false;
+        stall->moved = stall->interrupted = stall->same_again = false;
         stall->last_time = stall->clock = NAN;
     }
+}
+
+static uint64_t text_hash(const char *text)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+    return hash;
 }
 
 /* The job's own lines: how far it has come. */
@@ -169,8 +179,9 @@ static void read_job(struct observe_stall *stall, const struct line *line, const
     stall->moved = stall->moved || (progress && !first_step && !announced && stage_of(line->text) != STAGE_PREPARING);
     stall->stage = stage != STAGE_UNKNOWN ? stage : stall->stage;
     stall->last_time = isnan(line->time) ? stall->last_time : line->time;
-    stall->interrupted = false;
-    stall->at = *place;
+    stall->last_step = progress ? text_hash(line->text) : stall->last_step;
+    stall->interrupted = stall->interrupted && !stall->moved;
+    stall->at = stall->interrupted ? stall->at : *place;
 }
 
 void stall_line(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress)
@@ -183,14 +194,17 @@ void stall_line(struct observe_stall *stall, const struct line *line, const stru
     }
     if (read_stack(stall, line->text, place))
         return;
-    if (!strncmp(line->text, "^C", 2)) {
-        stall->interrupted = !stall->watching && stall->stage != STAGE_UNKNOWN;
+    /* Who stops a job that has made steps may just have seen enough. */
+    if (!strncmp(line->text, "^C", 2) || !strcmp(line->text, "KeyboardInterrupt")) {
+        stall->interrupted = stall->interrupted || (!stall->watching && !stall->moved && stall->stage != STAGE_UNKNOWN);
     } else if (command) {
         read_command(stall, command);
     } else if (stall->asked_time && !isnan(line->time)) {
         stall->clock = line->time;
         stall->asked_time = false;
-    } else if (!stall->behind_prompt && line->length) {
+    } else if (stall->behind_prompt && progress && text_hash(line->text) == stall->last_step) {
+        stall->same_again = true; /* tail(1), some time later */
+    } else if (!stall->behind_prompt && line->length && (progress || !stall->interrupted)) {
         read_job(stall, line, place, progress);
     }
 }
@@ -223,6 +237,8 @@ void stall_conclude(const struct observe_stall *stall, const struct observe_gpus
         observe_tell(collect, &stall->defunct_at, "processes: %u are dead (defunct) while the job goes on waiting", stall->defunct);
     if (still > STILL && still < DAY)
         observe_tell(collect, &stall->at, "stands still %s: no line for %.0f minutes", until(stall), still / 60);
+    else if (stall->same_again)
+        observe_tell(collect, &stall->at, "stands still %s: no line for a while", until(stall));
     else if (stall->interrupted)
         observe_tell(collect, &stall->at, "stands still %s: interrupted by hand", until(stall));
     else if (!stall->moved && stall->stage != STAGE_UNKNOWN && gpus_all_busy(gpus))

@@ -95,7 +95,7 @@ double readings_median(const struct readings *readings, unsigned from, unsigned 
 static unsigned option(const char *text, const char *const *names)
 {
     for (size_t i = 0; names[i]; i++) {
-        const char *p = strcasestr(text, names[i]);
+        const char *p = *names[i] == ' ' ? strstr(text, names[i]) : strcasestr(text, names[i]); /* -n and -N differ */
         if (!p || (p > text && isalnum((unsigned char)p[-1]) && isalnum((unsigned char)*names[i])))
             continue;
         p += strlen(names[i]);
@@ -156,9 +156,23 @@ static unsigned counted(const char *text, const char *const *things)
 
 void observe_counts(const char *text, unsigned *gpus, unsigned *nodes)
 {
-    static const char *const gpu_options[] = {
-        "nproc_per_node", "nproc-per-node", "gpus_per_node", "gpus-per-node", "num_gpus", "num-gpus", "num_processes", "num-processes",
-        "worker_gpu",     "--gpus",         "--devices",     " -np",          "-nGPU",    " -n",      "trainer.gpus",  NULL};
+    static const char *const gpu_options[] = {"nproc_per_node",
+                                              "nproc-per-node",
+                                              "gpus_per_node",
+                                              "gpus-per-node",
+                                              "num_gpus",
+                                              "num-gpus",
+                                              "num_processes",
+                                              "num-processes",
+                                              "worker_gpu",
+                                              "--gpus",
+                                              "--devices",
+                                              " -np",
+                                              "-nGPU",
+                                              " -n",
+                                              "trainer.gpus",
+                                              "gres=gpu",
+                                              NULL};
     static const char *const node_options[] = {"nnodes", "num_nodes", "num-nodes", "num_machines", "num-machines", "--nodes", " -N", NULL};
     static const char *const gpu_words[] = {"gpu", "device", "card", "process", "rank", "worker", NULL};
     static const char *const node_words[] = {"node", "machine", "server", "host", NULL};

@@ -105,6 +105,9 @@ static void gpus_that_wait(void **state)
     shows("[0] Tesla V100-SXM2-16GB | 45'C,  98 % | 12034 / 16160 MB | user(12024M)\n"
           "[1] Tesla V100-SXM2-16GB | 40'C,   0 % | 12034 / 16160 MB | user(12024M)\n",
           "GPU 0 alone works");
+    shows("$ nvidia-smi --query-gpu=index,utilization.gpu,power.draw --format=csv,noheader\n0, 100 %, 98.12 W\n1, 100 %, 96.40 W\n",
+          "all 2 GPUs show full utilisation at little power");
+    shows_nothing("index, utilization.gpu [%], power.draw [W]\n0, 100 %, 69.12 W\n1, 100 %, 68.40 W\n"); /* small GPUs at work */
     shows_nothing(GPU("0", "281", "28471", "100") GPU("1", "279", "28471", "100"));
     shows_nothing(GPU("0", "50", "4", "0") GPU("1", "50", "4", "0")); /* a machine at rest */
     shows_nothing("index, utilization.gpu [%], memory.used [MiB]\n0, 97 %, 40131 MiB\n1, 96 %, 40131 MiB\n");
@@ -160,6 +163,43 @@ static void releases_compared(void **state)
     shows_nothing("2.9.0+cu126\nEpoch 0: time: 163.9\n2.10.0+cu126\nEpoch 0: time: 152.1\n");
 }
 
+static void options_and_rates(void **state)
+{
+    (void)state;
+    shows("$ deepspeed --num_gpus 3 t.py --config z2.json\n20/20 [00:17<00:00, 1.15it/s]\n"
+          "$ deepspeed --num_gpus 3 t.py --config z3.json\n20/20 [20:11<00:00, 60.58s/it]\n",
+          "the same job goes 70 times slower with other options");
+    shows("$ accelerate launch --num_processes 1 t.py\nstep 20 lr 0.0001\n$ accelerate launch --num_processes 4 t.py\nstep 20 lr 1e-07\n",
+          "learning rate: at step 20 it is 1e-07 with 4 GPUs and 0.0001 with 1 GPU");
+    shows_nothing(
+        "$ deepspeed --num_gpus 3 a.py\n20/20 [00:17<00:00, 1.15it/s]\n$ deepspeed --num_gpus 3 b.py\n20/20 [20:11<00:00, 60.58s/it]\n");
+    shows_nothing(
+        "$ accelerate launch --num_processes 1 t.py\nstep 20 lr 0.0001\n$ accelerate launch --num_processes 4 t.py\nstep 20 lr 0.0004\n");
+}
+
+static void tables_in_text(void **state)
+{
+    (void)state;
+    shows("| GPUs | batch | img/s |\n|---|---|---|\n| 1 | 32 | 96.9 |\n| 4 | 128 | 81.8 |\n",
+          "throughput with 4 GPUs is 84 % of that with 1 GPU");
+    shows("$ parse log-1node\n| epoch | train-accuracy | valid-accuracy | time |\n| 1 | 0.76 | 0.90 | 238.0 |\n"
+          "$ parse log-5nodes\n| epoch | train-accuracy | valid-accuracy | time |\n| 1 | 0.65 | 0.64 | 119.8 |\n",
+          "accuracy: 0.64 with 5 nodes, 0.9 with 1 node");
+    shows_nothing("| GPUs | batch | img/s |\n| 1 | 32 | 96.9 |\n| 4 | 128 | 379.7 |\n");
+    shows_nothing("| Trial name | status | loc |\n|---|---|---|\n| t_0 | RUNNING | 10.0.0.1 |\n");
+}
+
+static void transports(void **state)
+{
+    (void)state;
+    shows("NCCL INFO NET/IB : No device found.\nNCCL INFO NET/Socket : Using [0]ibp60s0:10.0.0.1<0>\nNCCL INFO Using network Socket\n",
+          "NCCL goes over sockets though the machine has an adapter for RDMA");
+    shows("NCCL INFO Using network Socket\nprovider: efa\n", "NCCL goes over sockets");
+    shows_nothing(
+        "NCCL INFO NET/IB : No device found.\nNCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\nNCCL INFO Using network Socket\n");
+    shows_nothing("NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\nNCCL INFO Using network IB\nNCCL INFO Channel 00 : 0 -> 1 via NET/Socket/0\n");
+}
+
 static void times_and_data(void **state)
 {
     (void)state;
@@ -197,6 +237,8 @@ static void losses(void **state)
     shows("{'loss': 1.2, 'grad_norm': 0.0}\n{'loss': 1.3, 'grad_norm': 0.0}\n{'loss': 1.1, 'grad_norm': 0.0}\n",
           "gradient norm: exactly 0");
     shows("loss 2.1\nloss 1.9\nloss 2.5\nloss 8.1\nloss 31.0\nloss 44.0\n", "loss: grows, 44 at the end");
+    shows("accuracy=0.101\naccuracy=0.099\naccuracy=0.103\naccuracy=0.098\naccuracy=0.100\n", "accuracy: stays between 0.098 and 0.103");
+    shows_nothing("accuracy=0.101\naccuracy=0.135\naccuracy=0.191\naccuracy=0.240\naccuracy=0.311\n");
     shows_nothing("loss 10.8\nloss 9.2\nloss 9.6\nloss 7.9\nloss 8.3\nloss 6.8\nloss 7.1\n");
     shows_nothing("loss 2.3\nloss: nan\nloss 2.2\n");                    /* one step that was skipped */
     shows_nothing("loss 0.1\nloss 0.1\nloss 0.1\nloss 0.1\nloss 0.1\n"); /* rounded */
@@ -212,6 +254,11 @@ static void memory(void **state)
                    head);
     shows(text, "host memory: rises all the time, 47.0 times");
     shows("step 1 mem 3.1GB\nstep 2 mem 4.8GB\nstep 3 mem 6.4GB\nstep 4 mem 8.0GB\nstep 5 mem 9.9GB\n", "memory: rises all the time");
+    shows("9713 MiB\n10845 MiB\n11133 MiB\n11480 MiB\n11802 MiB\n", "memory: rises all the time, 1.2 times");
+    shows("Memory info of GPU:0: current: 0.18, peak: 2.5\nMemory info of GPU:0: current: 0.62, peak: 2.9\n"
+          "Memory info of GPU:0: current: 1.24, peak: 3.6\nMemory info of GPU:0: current: 1.86, peak: 4.2\n",
+          "memory: rises all the time");
+    shows_nothing("9713 MiB\n10845 MiB\n10845 MiB\n10840 MiB\n10845 MiB\n");
     shows_nothing("step 1 mem 3.1GB\nstep 2 mem 9.8GB\nstep 3 mem 10.4GB\nstep 4 mem 10.4GB\nstep 5 mem 10.5GB\n");
 }
 
@@ -224,6 +271,10 @@ static void ranks(void **state)
     shows("rank 0: batch indices [3, 41, 7]\nrank 1: batch indices [3, 41, 7]\nrank 0: batch indices [9, 1, 8]\nrank 1: batch indices [9, "
           "1, 8]\n",
           "several ranks work on the same data");
+    shows("[rank: 1] Metric val_loss improved. New best score: -11.178\n[rank: 0] Metric val_loss improved. New best score: -11.104\n",
+          "each judges by its own value");
+    shows_nothing(
+        "[rank: 1] Metric val_loss improved. New best score: -11.178\n[rank: 0] Metric val_loss improved. New best score: -11.178\n");
     shows_nothing("rank 0 of 1\nepoch 1\n");
     shows_nothing("$ mpirun -np 4 python t.py\nlocal rank: 0, size: 1\nlocal rank: 0, size: 1\n");
     shows_nothing("rank 0: sum of weights 1412.0391\nrank 1: sum of weights 1412.0391\n");
@@ -259,6 +310,13 @@ static void standing_still(void **state)
           "stands still in the midst of training: no line for 77 minutes");
     shows("loading model\nAMP: checks passed\n^C\n$ echo $?\n130\n", "stands still while data and model are prepared: interrupted by hand");
     shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n^C\n", "stands still while its processes meet: interrupted");
+    shows(" 12%|#    | 310/2400 [10:59<13:09,  2.77s/it]\n$ tail -1 train.log\n 12%|#    | 310/2400 [10:59<13:09,  2.77s/it]\n",
+          "stands still in the midst of training: no line for a while");
+    shows("Starting training from iteration 0\n^CTraceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyboardInterrupt\n",
+          "stands still at the first step: interrupted");
+    shows_nothing(
+        "step 10 loss 2.1\nstep 20 loss 2.0\n^CTraceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyboardInterrupt\n");
+    shows_nothing(" 12%|#    | 310/2400 [10:59<13:09,  2.77s/it]\n$ tail -1 train.log\n 13%|#    | 312/2400 [11:05<13:07,  2.77s/it]\n");
     shows("  0%|          | 0/31230 [00:00<?, ?it/s]\n$ nvidia-smi\n" GPU("0", "295", "28471", "100") GPU("1", "293", "28471", "100"),
           "stands still at the first step: all GPUs");
     shows_nothing("step 10 loss 2.1\n$ nvidia-smi\n" GPU("0", "295", "28471", "100") GPU("1", "293", "28471", "100"));
@@ -317,6 +375,9 @@ int main(void)
         cmocka_unit_test(settings_compared),
         cmocka_unit_test(releases_compared),
         cmocka_unit_test(times_and_data),
+        cmocka_unit_test(options_and_rates),
+        cmocka_unit_test(tables_in_text),
+        cmocka_unit_test(transports),
         cmocka_unit_test(losses),
         cmocka_unit_test(memory),
         cmocka_unit_test(ranks),

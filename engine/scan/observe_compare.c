@@ -1,0 +1,182 @@
+/* What the readings of several settings, or the early and late ones of a single setting, say when compared. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scan/observe.h"
+
+#define STEP_LONGER 1.25   /* a step with more ranks takes that many times as long; a little longer is usual */
+#define SAMPLES_FEWER 0.85 /* more ranks yield that share of the samples a second: less than one alone */
+#define PER_GPU_FEWER 0.6
+#define LINEAR 0.55 /* of what so many ranks should yield, where the sum is told */
+#define EPOCH_SAME 0.9
+#define VERSION_SLOWER 0.8
+#define GROWN 1.6 /* the last third of the times over the first */
+#define GROWN_COUNT 7
+#define DATA_SHARE 0.5
+#define DATA_LINES 4
+#define LINK_SHARE 0.35
+#define ACCURACY_LOST 0.02
+#define TRAINING_LOST 0.15 /* of the accuracy in training */
+#define RATE_FASTER 0.5    /* the learning rate at the same step */
+#define OPTIONS_SLOWER 4.0 /* the same script on as many GPUs, with other options */
+
+static double middle(const struct setting *setting, enum speed_kind kind)
+{
+    const struct readings *readings = &setting->speed[kind];
+    if (kind == SPEED_STEP && !readings->count && setting->last_step > setting->first_step && setting->last_time > setting->first_time)
+        return (setting->last_step - setting->first_step) / (setting->last_time - setting->first_time);
+    return readings_median(readings, 0, readings->count);
+}
+
+static const struct place *place_of(const struct setting *setting)
+{
+    const struct place *at = &setting->stamped_at;
+    for (int kind = 0; kind < SPEED_KINDS; kind++)
+        if (setting->speed[kind].count && setting->speed[kind].last.sequence >= at->sequence)
+            at = &setting->speed[kind].last;
+    return at;
+}
+
+static unsigned width(const struct setting *setting)
+{
+    return (setting->gpus ? setting->gpus : 1) * (setting->nodes ? setting->nodes : 1);
+}
+
+static const char *named(const struct setting *setting, char *out, size_t size)
+{
+    const char *nodes = setting->nodes == 1 ? "node" : "nodes", *gpus = setting->gpus == 1 ? "GPU" : "GPUs";
+    if (setting->nodes && setting->gpus)
+        (void)snprintf(out, size, "%u %s of %u %s", setting->nodes, nodes, setting->gpus, gpus);
+    else
+        (void)snprintf(out, size, "%u %s", width(setting), setting->nodes ? nodes : gpus);
+    return out;
+}
+
+static double last_accuracy(const struct setting *setting)
+{
+    unsigned n = setting->train_accuracy.count;
+    return readings_median(&setting->train_accuracy, n - (n + 2) / 3, n);
+}
+
+static void compare_options(const struct setting *one, const struct setting *other, struct collect *collect)
+{
+    if (!one->program || one->program != other->program)
+        return;
+    for (int kind = SPEED_STEP; kind <= SPEED_SAMPLE; kind++) {
+        double share = middle(one, kind) / middle(other, kind);
+        share = share < 1 ? 1 / share : share;
+        if (share > OPTIONS_SLOWER) {
+            observe_tell(collect, place_of(other), "speed: the same job goes %.0f times slower with other options", share);
+            return;
+        }
+    }
+}
+
+static void compare_widths(const struct setting *few, const struct setting *many, struct collect *collect)
+{
+    char a[64], b[64];
+    const struct place *at = place_of(many);
+    double step = middle(few, SPEED_STEP) / middle(many, SPEED_STEP), samples = middle(many, SPEED_SAMPLE) / middle(few, SPEED_SAMPLE);
+    double epoch = middle(many, SPEED_EPOCH) / middle(few, SPEED_EPOCH), ideal = (double)width(many) / width(few);
+    named(few, a, sizeof a);
+    named(many, b, sizeof b);
+    if (few->rate > 0 && few->rate_step == many->rate_step && many->rate > 0 && many->rate < RATE_FASTER * few->rate)
+        observe_tell(collect, &many->rate_at, "learning rate: at step %.0f it is %.3g with %s and %.3g with %s", many->rate_step,
+                     many->rate, b, few->rate, a);
+    if (many->accuracy > 0 && few->accuracy - many->accuracy > ACCURACY_LOST) {
+        observe_tell(collect, &many->accuracy_at, "accuracy: %.4g with %s, %.4g with %s", many->accuracy, b, few->accuracy, a);
+        return; /* a run that learns less is not judged by its speed */
+    }
+    double learned = last_accuracy(few), lost = learned - last_accuracy(many);
+    if (lost > TRAINING_LOST) {
+        observe_tell(collect, &many->train_accuracy.last, "accuracy: %.4g with %s, %.4g with %s", learned - lost, b, learned, a);
+        return;
+    }
+    if (few->epoch_steps && few->epoch_steps == many->epoch_steps && few->epoch_steps >= 10)
+        observe_tell(collect, at, "speed: an epoch has %lu steps with %s as with %s: the data are not shared out", many->epoch_steps, b, a);
+    if (samples < (few->per_gpu || many->per_gpu ? PER_GPU_FEWER : SAMPLES_FEWER))
+        observe_tell(collect, at, "speed: throughput with %s is %.0f %% of that with %s", b, samples * 100, a);
+    else if (samples > 1.1 && samples < LINEAR * ideal && !few->per_gpu)
+        observe_tell(collect, at, "speed: throughput with %s is %.1f times that with %s, of %.0f times possible", b, samples, a, ideal);
+    else if (step > STEP_LONGER)
+        observe_tell(collect, at, "speed: a step with %s takes %.1f times as long as with %s", b, step, a);
+    else if (epoch > EPOCH_SAME)
+        observe_tell(collect, at, "speed: an epoch with %s takes %.1f times as long as with %s", b, epoch, a);
+}
+
+static void compare_versions(const struct setting *before, const struct setting *after, struct collect *collect)
+{
+    for (int kind = 0; kind < SPEED_KINDS; kind++) {
+        double share = middle(after, kind) / middle(before, kind);
+        share = kind == SPEED_EPOCH ? 1 / share : share;
+        if (share < VERSION_SLOWER) {
+            observe_tell(collect, place_of(after), "speed: with %s it is %.0f %% of that with %s", after->version, share * 100,
+                         before->version);
+            return;
+        }
+    }
+}
+
+/* Is every reading of the last third slower than every one of the first? Single times that leap are another matter. */
+static bool parted(const struct readings *readings, unsigned third, bool rises)
+{
+    double most = -INFINITY, least = INFINITY;
+    for (unsigned i = 0; i < third; i++) {
+        double first = readings->values[1 + i], last = readings->values[readings->count - 1 - i];
+        most = fmax(most, rises ? first : -first);
+        least = fmin(least, rises ? last : -last);
+    }
+    return least > most;
+}
+
+/* Times that grow as training goes on; the first reading is left out, it warms up. */
+static void tell_growth(const struct setting *setting, struct collect *collect)
+{
+    static const struct {
+        enum speed_kind kind;
+        const char *thing;
+    } kinds[] = {{SPEED_EPOCH, "an epoch"}, {SPEED_STEP, "a step"}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        const struct readings *readings = &setting->speed[kinds[k].kind];
+        unsigned n = readings->count, third = (n - 1) / 3;
+        if (n < GROWN_COUNT)
+            continue;
+        double first = readings_median(readings, 1, 1 + third), last = readings_median(readings, n - third, n);
+        double grown = kinds[k].kind == SPEED_EPOCH ? last / first : first / last;
+        double half = readings_median(readings, n / 2 - third / 2, n / 2 - third / 2 + third);
+        bool steady = kinds[k].kind == SPEED_EPOCH ? half >= first && last >= half : half <= first && last <= half;
+        if (grown > GROWN && steady && parted(readings, third, kinds[k].kind == SPEED_EPOCH))
+            observe_tell(collect, &readings->last, "speed: %s takes %.1f times as long at the end as at the beginning", kinds[k].thing,
+                         grown);
+    }
+}
+
+void speed_conclude(const struct observe_speed *speed, struct collect *collect)
+{
+    for (unsigned i = 0; i < speed->count; i++) {
+        const struct setting *one = &speed->settings[i];
+        tell_growth(one, collect);
+        for (unsigned k = i + 1; k < speed->count; k++) {
+            const struct setting *other = &speed->settings[k];
+            bool told = (one->gpus || one->nodes) && (other->gpus || other->nodes);
+            if (told && width(one) < width(other))
+                compare_widths(one, other, collect);
+            else if (told && width(other) < width(one))
+                compare_widths(other, one, collect);
+            else if (*one->version && *other->version && strcmp(one->version, other->version) != 0)
+                compare_versions(one, other, collect);
+            else
+                compare_options(one, other, collect);
+        }
+        double bus = middle(one, SPEED_BUS);
+        if (speed->link_gbytes > 1 && bus < LINK_SHARE * speed->link_gbytes)
+            observe_tell(collect, place_of(one), "speed: the collective reaches %.1f GB/s of %.1f GB/s that the link alone carries", bus,
+                         speed->link_gbytes);
+    }
+    if (speed->data_lines > DATA_LINES && speed->data_seconds > DATA_SHARE * speed->step_seconds)
+        observe_tell(collect, &speed->data_at, "speed: %.0f %% of a step is waiting for data",
+                     100 * speed->data_seconds / speed->step_seconds);
+}
