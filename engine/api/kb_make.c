@@ -28,9 +28,15 @@ dtkb_status dtkb_kb_import_study(const char *xlsx, const char *notes, const char
 
 dtkb_status dtkb_kb_check(const char *const *paths, size_t count, dtkb_doc **out, char *error, size_t error_size)
 {
+    return dtkb_kb_check_healthy(paths, count, NULL, 0, out, error, error_size);
+}
+
+dtkb_status dtkb_kb_check_healthy(const char *const *paths, size_t count, const char *const *healthy, size_t healthy_count, dtkb_doc **out,
+                                  char *error, size_t error_size)
+{
     struct err err = {0};
     json_t *list = NULL;
-    dtkb_status status = kb_check(paths, count, NULL, 0, &list, &err);
+    dtkb_status status = kb_check(paths, count, healthy, healthy_count, &list, &err);
     if (list) {
         size_t errors = 0, i;
         json_t *complaint;

@@ -11,7 +11,7 @@
 dtkb_status kb_build(const char *folder, const char *file, struct err *err);
 
 /* Checks packs (files or a knowledge folder): grammar, ids, labels against the taxonomy, facts against the vocabulary, samples, near
- * misses, signatures that fire on other causes' samples or on `healthy` logs (files, may be none), expressions that are not linear-time.
+ * misses, signatures that fire on other causes' samples or on `healthy` logs (files, or one directory of *.log; may be none), expressions that are not linear-time.
  * `out`: array of {severity: error|warning, file, line, cause, signature, message}; the status is DTKB_E_FORMAT when there was an error. */
 dtkb_status kb_check(const char *const *paths, size_t count, const char *const *healthy, size_t healthy_count, json_t **out,
                      struct err *err);

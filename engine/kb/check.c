@@ -58,7 +58,7 @@ static dtkb_status add_directory(struct check *check, const char *directory, str
 {
     char **names = NULL;
     size_t count = 0;
-    dtkb_status status = names_of(directory, &names, &count, err);
+    dtkb_status status = names_of(directory, ".xml", &names, &count, err);
     for (size_t i = 0; i < count && status == DTKB_OK; i++)
         status = add_pack(check, names[i], err);
     names_free(names, count);
@@ -135,11 +135,25 @@ static void close_check(struct check *check)
     free(check->packs);
 }
 
+/* The healthy logs that are meant: of a directory, its *.log. Malloc'ed names. */
+static dtkb_status logs_of(const char *const *healthy, size_t count, char ***logs, size_t *log_count, struct err *err)
+{
+    if (count == 1 && is_directory(healthy[0]))
+        return names_of(healthy[0], ".log", logs, log_count, err);
+    *logs = calloc(count + 1, sizeof **logs);
+    for (size_t i = 0; *logs && i < count; i++) {
+        (*logs)[i] = strdup(healthy[i]);
+        *log_count += (*logs)[i] != NULL;
+    }
+    return *logs && *log_count == count ? DTKB_OK : err_nomem(err);
+}
+
 dtkb_status kb_check(const char *const *paths, size_t count, const char *const *healthy, size_t healthy_count, json_t **out,
                      struct err *err)
 {
     struct check check = {.list = json_array()};
-    char *folder = folder_of(paths, count);
+    char *folder = folder_of(paths, count), **logs = NULL;
+    size_t log_count = 0;
     dtkb_status status = !check.list ? err_nomem(err)
                          : count     ? DTKB_OK
                                      : err_set(err, DTKB_E_USAGE, "which pack or folder is to be checked?");
@@ -149,7 +163,10 @@ dtkb_status kb_check(const char *const *paths, size_t count, const char *const *
         status = is_directory(paths[i]) ? add_folder(&check, paths[i], err) : add_pack(&check, paths[i], err);
     if (status == DTKB_OK) {
         check_structure(&check);
-        status = check_signatures(&check, healthy, healthy_count, err);
+        status = logs_of(healthy, healthy_count, &logs, &log_count, err);
+        if (status == DTKB_OK)
+            status = check_signatures(&check, (const char *const *)logs, log_count, err);
+        names_free(logs, log_count);
     }
     close_check(&check);
     free(folder);

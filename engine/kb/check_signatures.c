@@ -1,4 +1,6 @@
 /* Do signatures match what they say, and nothing else that is known? */
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +179,44 @@ static dtkb_status check_healthy(struct check *check, const struct all *all, con
     return status;
 }
 
+/* ---- fixed text ---- */
+
+#define LOOKS_PER_THOUSAND 10     /* lines of healthy logs; more make every scan slower */
+#define LINES_LEAST 500           /* fewer tell nothing of thousands */
+#define LOG_MAX ((size_t)8 << 20) /* of one log: that tells enough */
+
+static dtkb_status count_log(const struct scan_db *db, const char *path, uint32_t *lines, uint64_t *total, struct err *err)
+{
+    char *text = malloc(LOG_MAX);
+    FILE *file = text ? fopen(path, "rb") : NULL;
+    dtkb_status status = file   ? scan_count_texts(db, text, fread(text, 1, LOG_MAX, file), lines, total, err)
+                         : text ? err_set(err, DTKB_E_IO, "%s: %s", path, strerror(errno))
+                                : err_nomem(err);
+    if (file)
+        (void)fclose(file);
+    free(text);
+    return status;
+}
+
+/* Which signatures' fixed text is in many lines of healthy logs? Their expressions don't match, but have to be looked at. */
+static dtkb_status check_texts(struct check *check, const struct all *all, const struct scan_db *db, const char *const *healthy,
+                               size_t healthy_count, struct err *err)
+{
+    uint32_t *lines = calloc(all->count + 1, sizeof *lines);
+    uint64_t total = 0;
+    dtkb_status status = lines ? DTKB_OK : err_nomem(err);
+    for (size_t i = 0; i < healthy_count && status == DTKB_OK; i++)
+        status = count_log(db, healthy[i], lines, &total, err);
+    for (size_t i = 0; i < all->count && status == DTKB_OK && total >= LINES_LEAST; i++)
+        if ((uint64_t)lines[i] * 1000 > total * LOOKS_PER_THOUSAND)
+            check_complain(
+                check, CHECK_WARNING, place_of(&all->entries[i]),
+                "its fixed text is in %.1f of 1,000 lines of the healthy logs (bar %d): longer or rarer fixed text is found faster",
+                (double)lines[i] * 1000 / (double)total, LOOKS_PER_THOUSAND);
+    free(lines);
+    return status;
+}
+
 dtkb_status check_signatures(struct check *check, const char *const *healthy, size_t healthy_count, struct err *err)
 {
     struct all all = {0};
@@ -188,6 +228,8 @@ dtkb_status check_signatures(struct check *check, const char *const *healthy, si
             status = check_crossings(check, &all, db, err);
         for (size_t i = 0; i < healthy_count && status == DTKB_OK; i++)
             status = check_healthy(check, &all, db, healthy[i], err);
+        if (status == DTKB_OK)
+            status = check_texts(check, &all, db, healthy, healthy_count, err);
     }
     scan_db_free(db);
     free(all.signatures);

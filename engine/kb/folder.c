@@ -17,10 +17,10 @@ static char *join(const char *directory, const char *name)
     return asprintf(&path, "%s/%s", directory, name) < 0 ? NULL : path;
 }
 
-static bool is_xml(const char *name)
+static bool ends_with(const char *name, const char *ending)
 {
-    size_t length = strlen(name);
-    return name[0] != '.' && length > 4 && strcmp(name + length - 4, ".xml") == 0;
+    size_t length = strlen(name), end = strlen(ending);
+    return length > end && name[0] != '.' && !strcmp(name + length - end, ending);
 }
 
 void names_free(char **names, size_t count)
@@ -30,7 +30,7 @@ void names_free(char **names, size_t count)
     free(names);
 }
 
-dtkb_status names_of(const char *directory, char ***names, size_t *count, struct err *err)
+dtkb_status names_of(const char *directory, const char *ending, char ***names, size_t *count, struct err *err)
 {
     *names = NULL;
     *count = 0;
@@ -39,7 +39,7 @@ dtkb_status names_of(const char *directory, char ***names, size_t *count, struct
         return errno == ENOENT ? DTKB_OK : err_set(err, DTKB_E_IO, "%s: %s", directory, strerror(errno));
     dtkb_status status = DTKB_OK;
     for (const struct dirent *entry; status == DTKB_OK && (entry = readdir(stream));) {
-        if (!is_xml(entry->d_name))
+        if (!ends_with(entry->d_name, ending))
             continue;
         char **grown = realloc(*names, (*count + 1) * sizeof **names);
         char *path = grown ? join(directory, entry->d_name) : NULL;
@@ -64,7 +64,7 @@ static dtkb_status read_packs(const char *path, const char *part, struct folder 
 {
     char *directory = join(path, part), **names = NULL;
     size_t count = 0;
-    dtkb_status status = directory ? names_of(directory, &names, &count, err) : err_nomem(err);
+    dtkb_status status = directory ? names_of(directory, ".xml", &names, &count, err) : err_nomem(err);
     if (status == DTKB_OK && count) {
         struct pack *grown = realloc(folder->packs, (folder->pack_count + count) * sizeof *grown);
         if (grown)

@@ -12,9 +12,9 @@ struct folder {
     size_t pack_count;
 };
 
-/* Names of the *.xml files of a directory, with its path, sorted by bytes; malloc'ed, free with names_free. A missing directory has none.
- */
-dtkb_status names_of(const char *directory, char ***names, size_t *count, struct err *err);
+/* Names of a directory's files that end in `ending`, with its path, sorted by bytes; malloc'ed, free with names_free. A missing directory
+ * has none. */
+dtkb_status names_of(const char *directory, const char *ending, char ***names, size_t *count, struct err *err);
 void names_free(char **names, size_t count);
 
 dtkb_status folder_read(const char *path, struct folder *out, struct err *err);

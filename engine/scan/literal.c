@@ -29,6 +29,7 @@ struct part {
     bool is_exact;
     struct literal_set head, tail;
     struct literal_set needed; /* count 0: nothing needed */
+    uint64_t score;            /* of `needed` */
     struct need *needs;        /* all sets that were candidates, linked by `next` */
 };
 
@@ -42,7 +43,7 @@ struct parser {
     size_t needs; /* made so far */
 };
 #define DEPTH_MAX 50
-#define NEEDS_MAX 200 /* more only absurd expressions have, and each takes memory */
+#define NEEDS_MAX 1000 /* more only absurd expressions have, and each takes memory */
 
 static void parse_alternatives(struct parser *parser, struct part *out);
 
@@ -92,11 +93,25 @@ static void add_need(struct part *part, struct need *need)
     part->needs = need;
 }
 
+static void prefer(struct part *part, const struct literal_set *candidate, uint64_t score)
+{
+    if (score <= part->score)
+        return;
+    part->needed = *candidate;
+    part->score = score;
+}
+
+static void need_nothing(struct part *part)
+{
+    part->needed.count = 0;
+    part->score = 0;
+    part->needs = NULL;
+}
+
 /* One of the candidates is in every match of `part`: noted, and kept if it is better than what is kept. */
 static void note_needed(struct parser *parser, struct part *part, const struct literal_set *candidate)
 {
-    if (set_score(candidate) > set_score(&part->needed))
-        part->needed = *candidate;
+    prefer(part, candidate, set_score(candidate));
     bool tells = candidate->count > 0;
     for (size_t i = 0; i < candidate->count; i++)
         tells = tells && strlen(candidate->text[i]) >= 2;
@@ -107,8 +122,7 @@ static void note_needed(struct parser *parser, struct part *part, const struct l
 /* All that `next` needs, `part` does. */
 static void take_needs(struct part *part, const struct part *next)
 {
-    if (set_score(&next->needed) > set_score(&part->needed))
-        part->needed = next->needed;
+    prefer(part, &next->needed, next->score);
     for (struct need *need = next->needs, *behind; need; need = behind) {
         behind = need->next;
         add_need(part, need);
@@ -338,8 +352,7 @@ static void apply_quantifier(struct parser *parser, struct part *part)
         if (least == 0 && at_most_one && part->is_exact && part->head.count < LITERAL_ALTERNATIVES) {
             part->head.text[part->head.count++] = "";
             part->tail = part->head;
-            part->needed.count = 0;
-            part->needs = NULL;
+            need_nothing(part);
         } else if (least == 0) {
             anything(part);
         } else {
@@ -401,6 +414,7 @@ static void parse_alternatives(struct parser *parser, struct part *out)
         out->needs = either(parser, out->needs, other.needs);
         if (!out->needed.count || !other.needed.count || !add_all(&out->needed, &other.needed))
             out->needed.count = 0;
+        out->score = set_score(&out->needed);
     }
     parser->depth--;
 }
@@ -437,17 +451,25 @@ static bool finish(struct literal_set *set, struct arena *arena)
     return set->count > 0;
 }
 
+static const struct need *all_of(struct arena *arena, struct need *needs)
+{
+    struct need *need = needs ? arena_alloc(arena, sizeof *need) : NULL;
+    if (need)
+        *need = (struct need){.kind = NEED_ALL, .first = needs};
+    return need;
+}
+
 static bool parse(const char *pattern, bool ignore_case, bool joins, struct arena *arena, struct literal_set *out, const struct need **need)
 {
     struct parser parser = {.at = pattern, .arena = arena, .ignore_case = ignore_case, .joins = joins};
     struct part whole;
     parse_alternatives(&parser, &whole);
-    if (parser.failed || *parser.at || set_score(&whole.needed) == 0)
+    if (parser.failed || *parser.at || whole.score == 0)
         return false;
     *out = whole.needed;
     out->ignore_case = parser.ignore_case;
     if (need)
-        *need = whole.needs ? new_need(&parser, &(struct need){.kind = NEED_ALL, .first = whole.needs}) : NULL;
+        *need = all_of(arena, whole.needs);
     return finish(out, arena);
 }
 

@@ -12,15 +12,21 @@
 #define TINY_COST 6000 /* a window of four bytes fills the tables with all that may follow it */
 #define UNSEEN_LEAST 1 /* a megabyte */
 
-static int compare_folded(const char *text, const char *gram)
+/* Four bytes as a number that orders as they do. */
+static uint32_t number_of(const char *gram)
 {
-    for (size_t i = 0; i < GRAM; i++) {
-        int c = isdigit((unsigned char)text[i]) ? '0' : (unsigned char)text[i] | 0x20;
-        int difference = c - (unsigned char)gram[i];
-        if (difference)
-            return difference;
-    }
-    return 0;
+    uint32_t number = 0;
+    for (size_t i = 0; i < GRAM; i++)
+        number = number << 8 | (unsigned char)gram[i];
+    return number;
+}
+
+static uint32_t folded(const char *text)
+{
+    char gram[GRAM];
+    for (size_t i = 0; i < GRAM; i++)
+        gram[i] = isdigit((unsigned char)text[i]) ? '0' : (char)(text[i] | 0x20);
+    return number_of(gram);
 }
 
 /* By its letters: from 2 for e and t to 7 for what is hardly ever in a word. */
@@ -46,12 +52,13 @@ static unsigned rate_of_digits(const char *text, unsigned rate)
 static unsigned gram_rate(const char *text)
 {
     size_t low = 0, high = gram_count;
+    uint32_t wanted = folded(text);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare_folded(text, gram_table[middle].text);
-        if (!order)
+        uint32_t here = number_of(gram_table[middle].text);
+        if (wanted == here)
             return rate_of_digits(text, 1u << gram_table[middle].level);
-        if (order < 0)
+        if (wanted < here)
             high = middle;
         else
             low = middle + 1;

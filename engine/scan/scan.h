@@ -25,6 +25,10 @@ dtkb_status scan_db_load(const void *bytes, size_t length, const struct signatur
                          struct err *err);
 void scan_db_free(struct scan_db *db);
 
+/* In how many lines of `text` the fixed text is that each signature is found by: added to `lines`, one number per signature. Each such
+ * line costs a closer look. `*total`: the lines of the text, added. */
+dtkb_status scan_count_texts(const struct scan_db *db, const char *text, size_t length, uint32_t *lines, uint64_t *total, struct err *err);
+
 struct scan;
 
 struct scan_options {

@@ -124,6 +124,41 @@ static void crossings_are_errors_between_strong_signs_only(void **unused)
     assert_complaint(good, "all fine\nflux 7 lost\n", "error", 2, "healthy.log:2");
 }
 
+/* Six hundred lines of a healthy log, `often` of which hold a text. */
+static const char *long_log(const char *text, size_t often)
+{
+    static char log[600 * 40];
+    char *at = log;
+    for (size_t i = 0; i < 600; i++)
+        at += snprintf(at, 40, "step %zu %s\n", i, i < often ? text : "done");
+    return log;
+}
+
+static void text_that_healthy_logs_have_often_is_told(void **unused)
+{
+    (void)unused;
+    assert_complaint(good, long_log("the flux is steady", 12), "warning", 2, "20.0 of 1,000 lines");
+    json_t *list = check(good, long_log("the flux is steady", 6), DTKB_OK);
+    assert_int_equal(json_array_size(list), 0);
+    json_decref(list);
+}
+
+static void a_directory_stands_for_its_logs(void **unused)
+{
+    (void)unused;
+    char path[300], log[300];
+    (void)snprintf(path, sizeof path, "%s/pack.xml", directory);
+    (void)snprintf(log, sizeof log, "%s/healthy.log", directory);
+    write_text(path, "<pack id='p' version='1'>\n" CAUSE("a", FIX, SIGNATURE("s", "proof", "flux lost", "flux lost", "flux")) "</pack>");
+    write_text(log, "all fine\nflux lost\n");
+    const char *const packs[] = {path}, *const logs[] = {directory};
+    json_t *list = NULL;
+    struct err err = {0};
+    assert_int_equal(kb_check(packs, 1, logs, 1, &list, &err), DTKB_E_FORMAT);
+    assert_non_null(strstr(json_string_value(json_object_get(json_array_get(list, 0), "message")), "healthy.log:2"));
+    json_decref(list);
+}
+
 /* ---- the study's sheet ---- */
 
 static void add_entry(struct archive *archive, const char *name, const char *text)
@@ -215,8 +250,12 @@ static int remove_directory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_pack_has_no_complaints),    cmocka_unit_test(mistakes_in_structure_are_found),
-        cmocka_unit_test(mistakes_in_signatures_are_found), cmocka_unit_test(crossings_are_errors_between_strong_signs_only),
+        cmocka_unit_test(a_good_pack_has_no_complaints),
+        cmocka_unit_test(mistakes_in_structure_are_found),
+        cmocka_unit_test(mistakes_in_signatures_are_found),
+        cmocka_unit_test(crossings_are_errors_between_strong_signs_only),
+        cmocka_unit_test(text_that_healthy_logs_have_often_is_told),
+        cmocka_unit_test(a_directory_stands_for_its_logs),
         cmocka_unit_test(a_sheet_becomes_reviewed_text),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -2,12 +2,14 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <cmocka.h>
 
 #include "scan/filter.h"
+#include "scan/guard.h"
 #include "scan/literal.h"
 #include "scan/rarity.h"
 
@@ -134,6 +136,76 @@ static void expressions_give_their_rarest_needed_text(void **state)
     }
 }
 
+/* ---- guards ---- */
+
+static bool admits(const char *pattern, const char *line)
+{
+    struct arena arena = {0};
+    struct literal_set set;
+    struct buf words = {0};
+    struct pairs pairs;
+    const struct need *need = NULL;
+    assert_true(literal_of_regex(pattern, false, &arena, &set, &need));
+    pairs_of(&pairs, line, strlen(line));
+    bool admitted = !guard_write(need, &words) || guard_admits((const uint16_t *)(const void *)words.data, &pairs);
+    buf_free(&words);
+    arena_free(&arena);
+    return admitted;
+}
+
+/* What matches is admitted, whatever the way in which it matches; what lacks a part is not. */
+static void guards_ask_for_every_part(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pattern, *matching[3], *lacking[3];
+    } cases[] = {
+        {"\\baccuracy\\b[^\n]{0,60}\\b(?:lower|drops?|bad)\\b[^\n]{0,60}\\b(?:\\d+|multi\\w*)[ -]?(?:gpu|node)s?\\b",
+         {"accuracy drops on 8 gpus", "Accuracy is bad with multi-node", "accuracy lower: 2 GPU"},
+         {"accuracy 0.5 on 8 gpus", "accuracy drops at once", "accuracy 0.81 top5 0.95"}},
+        {"\\b(?:hangs?|stuck)\\b.*\\bsaving\\b|\\bsaving\\b.*\\b(?:hangs?|stuck)\\b",
+         {"hangs while saving", "saving is stuck", "SAVING HANGS"},
+         {"saving checkpoint", "it hangs", "stuck at a step"}},
+        {"checkpoint\\w*[^\n]{0,40}(?:fail(?:s|ed|ure)?|corrupt)(?: again)?",
+         {"checkpoint failed", "checkpoints: corrupt again", "checkpoint fail"},
+         {"checkpoint saved", "saving checkpoint 3", "a checkpoint of fall"}},
+        {"exit code (?:\\d\\d)?", {"exit code ", "exit code 12", "EXIT CODE 1"}, {"exit cod", "exitcode 1", "exit"}},
+        {"(?:ab{2,3}c|x+)\\tfixed text", {"abbc\tfixed text", "xx\tfixed text", "abbbc fixed text"}, {"xx fixed", "fixed", "text"}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (size_t k = 0; k < 3; k++) {
+            if (!admits(cases[i].pattern, cases[i].matching[k]))
+                fail_msg("%s is turned away by %s", cases[i].matching[k], cases[i].pattern);
+            if (admits(cases[i].pattern, cases[i].lacking[k]))
+                fail_msg("%s is admitted by %s", cases[i].lacking[k], cases[i].pattern);
+        }
+}
+
+/* Too much to be kept: something is left out, or all of it, and lines that match are admitted all the same. */
+static void guards_stay_small(void **state)
+{
+    (void)state;
+    char pattern[8000] = "first literal";
+    for (size_t i = 0; i < 40; i++)
+        (void)sprintf(pattern + strlen(pattern), ".*(?:alternative%zu|another%zu|something%zu|different%zu)", i, i, i, i);
+    char line[2000] = "first literal";
+    for (size_t i = 0; i < 40; i++)
+        (void)sprintf(line + strlen(line), " another%zu", i);
+    assert_true(admits(pattern, line));
+    assert_false(admits(pattern, "first literal and nothing else"));
+}
+
+static void rates_order_texts(void **state)
+{
+    (void)state;
+    assert_true(literal_cost("training", 8) > literal_cost("segfault", 8));
+    assert_true(literal_cost(" step ", 6) > literal_cost("jumpy ", 6));
+    assert_true(literal_cost("hang", 4) > literal_cost("hangs", 5)); /* four bytes fill the filter's tables */
+    assert_true(literal_best_window("training step ncclSystemError", 29) >= strlen("training step"));
+    for (size_t i = 1; i < gram_count; i++)
+        assert_true(strcmp(gram_table[i - 1].text, gram_table[i].text) < 0);
+}
+
 static void case_is_told_by_the_flag_and_by_the_expression(void **state)
 {
     (void)state;
@@ -155,6 +227,9 @@ int main(void)
         cmocka_unit_test(no_literal_is_passed_over),
         cmocka_unit_test(what_has_no_literal_is_passed_over),
         cmocka_unit_test(expressions_give_their_rarest_needed_text),
+        cmocka_unit_test(guards_ask_for_every_part),
+        cmocka_unit_test(guards_stay_small),
+        cmocka_unit_test(rates_order_texts),
         cmocka_unit_test(case_is_told_by_the_flag_and_by_the_expression),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,6 +37,7 @@ enum option_id {
     OPT_STUDY,
     OPT_NOTES,
     OPT_TAXONOMY,
+    OPT_HEALTHY,
     OPT_PLUGINS,
     OPT_FROM,
     OPT_STALL,
@@ -51,8 +52,8 @@ enum option_id {
 #define LIST_MAX 64
 struct options {
     dtkb_format format;
-    const char *output, *kb, *color, *probe, *framework, *stage, *symptom, *fix, *kind, *source, *study, *notes, *taxonomy, *plugins, *from,
-        *language;
+    const char *output, *kb, *color, *probe, *framework, *stage, *symptom, *fix, *kind, *source, *study, *notes, *taxonomy, *healthy,
+        *plugins, *from, *language;
     const char *packs[LIST_MAX], *parameters[LIST_MAX];
     size_t pack_count, parameter_count;
     double timeout, budget, stall;

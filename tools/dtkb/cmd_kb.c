@@ -22,7 +22,7 @@ static int run_check(const struct command *command, const struct options *option
 {
     char why[DTKB_ERROR_TEXT_MAX];
     dtkb_doc *doc = NULL;
-    dtkb_status checked = dtkb_kb_check(paths, count, &doc, why, sizeof why);
+    dtkb_status checked = dtkb_kb_check_healthy(paths, count, &options->healthy, options->healthy != NULL, &doc, why, sizeof why);
     if (!doc)
         return complain(command, status_exit(checked), "%s", why);
     int written = write_document(command, options, doc);
@@ -109,12 +109,13 @@ const struct command command_kb = {
     .summary = "make and check knowledge bases and packs",
     .details =
         "info    what the knowledge base in use holds\n"
-        "check   packs or a knowledge folder: grammar, labels, facts, samples and near misses, signatures that fire on others' samples\n"
+        "check   packs or a knowledge folder: grammar, labels, facts, samples and near misses, signatures that fire on others' samples,\n"
+        "        and with --healthy on logs of jobs that ran well\n"
         "build   compile a knowledge folder into the file that -o names\n"
         "import  Posts.xml of a Stack Exchange dump, or issues as GitHub's REST interface gives them, into the layer that -o names\n"
         "import  the study's sheet (--study) and reading notes (--notes) into reviewed text",
     .example = "dtkb kb check my-pack.xml",
-    .options = OPTIONS_COMMON | OPTION(OPT_STUDY) | OPTION(OPT_NOTES) | OPTION(OPT_TAXONOMY),
+    .options = OPTIONS_COMMON | OPTION(OPT_STUDY) | OPTION(OPT_NOTES) | OPTION(OPT_TAXONOMY) | OPTION(OPT_HEALTHY),
     .minimum = 1,
     .maximum = -1,
     .run = run,

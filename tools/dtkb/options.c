@@ -32,6 +32,7 @@ static const struct option_text table[OPT_COUNT] = {
     [OPT_STUDY] = {"study", "FILE.xlsx", "the study's sheet to import", 0},
     [OPT_NOTES] = {"notes", "FILE.jsonl", "reading notes to join with it", 0},
     [OPT_TAXONOMY] = {"taxonomy", "FILE.xml", "the taxonomy whose spellings normalise the labels", 0},
+    [OPT_HEALTHY] = {"healthy", "DIR", "logs of jobs that ran well (*.log): which signatures fire there, or are looked at too often", 0},
     [OPT_PLUGINS] = {"plugin-path", "DIRS", "directories to search first for plugins, joined by ':'", 0},
     [OPT_FROM] = {"from", "BUNDLE", "diagnose a bundle made by 'dtkb collect' instead of a log", 0},
     [OPT_STALL] = {"stall", "SECONDS", "after so long without output say what the job's processes wait in", 0},
@@ -108,7 +109,7 @@ static int store(const struct command *command, enum option_id id, const char *v
         [OPT_OUTPUT] = &out->output,   [OPT_KB] = &out->kb,           [OPT_PROBE] = &out->probe,   [OPT_FRAMEWORK] = &out->framework,
         [OPT_STAGE] = &out->stage,     [OPT_SYMPTOM] = &out->symptom, [OPT_FIX] = &out->fix,       [OPT_KIND] = &out->kind,
         [OPT_SOURCE] = &out->source,   [OPT_STUDY] = &out->study,     [OPT_NOTES] = &out->notes,   [OPT_TAXONOMY] = &out->taxonomy,
-        [OPT_PLUGINS] = &out->plugins, [OPT_FROM] = &out->from,       [OPT_LANG] = &out->language,
+        [OPT_PLUGINS] = &out->plugins, [OPT_FROM] = &out->from,       [OPT_LANG] = &out->language, [OPT_HEALTHY] = &out->healthy,
     };
     if (strings[id])
         return *strings[id] = value, 1;

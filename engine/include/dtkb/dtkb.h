@@ -206,6 +206,10 @@ DTKB_API dtkb_status dtkb_kb_build(const char *folder, const char *file, char *e
 /* Checks packs or knowledge folders. DTKB_E_FORMAT when there are errors: `out` is set all the same and lists them with file and line. */
 DTKB_API dtkb_status dtkb_kb_check(const char *const *paths, size_t count, dtkb_doc **out, char *error, size_t error_size);
 
+/* The same, and which signatures fire, or are looked at too often, on logs of jobs that ran well: files, or one directory of *.log. */
+DTKB_API dtkb_status dtkb_kb_check_healthy(const char *const *paths, size_t count, const char *const *healthy, size_t healthy_count,
+                                           dtkb_doc **out, char *error, size_t error_size);
+
 /* Reads issues into a layer of the user's own, a database that dtkb_open() takes as a pack; replaced only when all went well. `dump` is a
  * Stack Exchange Posts.xml (fills the study's rows that nobody has read) or issues as GitHub's REST interface gives them (fills such rows,
  * and adds all others with a proposed symptom and fix). `progress` may be NULL; total 0: unknown. */
