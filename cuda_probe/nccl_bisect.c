@@ -77,8 +77,7 @@ static void report_culprit(struct run *run, const struct bisect *bisect)
 void bisect_devices(struct run *run, const struct ending *ending)
 {
     const char *wanted = kit_param(&run->kit, "bisect", "1");
-    bool usage = ending->outcome == OUTCOME_MISSING || (ending->outcome == OUTCOME_NCCL && ending->nccl == ncclInvalidUsage);
-    if (run->job.launcher || run->device_count < 3 || run->device_count > BISECT_DEVICES_MAX || usage || *wanted == '0')
+    if (run->job.launcher || run->device_count < 3 || run->device_count > BISECT_DEVICES_MAX || run_is_refused(ending) || *wanted == '0')
         return;
     struct bisect bisect;
     uint32_t subset;

@@ -105,8 +105,14 @@ void meet_conclude(struct run *run)
 {
     if (!run->roll || !roll_present(run->roll))
         return;
+    const struct ending *ending = &run->state->team.ending;
+    const bool unable = ending->outcome == OUTCOME_OK || run_is_refused(ending); /* a missing function leaves no ending */
     if (*run->fault)
-        roll_trouble(run->roll, run->state->team.ending.outcome == OUTCOME_LATE ? TROUBLE_LATE : TROUBLE_FAILED, "%s", run->fault);
+        roll_trouble(run->roll,
+                     unable                            ? TROUBLE_REFUSED
+                     : ending->outcome == OUTCOME_LATE ? TROUBLE_LATE
+                                                       : TROUBLE_FAILED,
+                     "%s", run->fault);
     else if (!run->called_off)
         roll_done(run->roll);
     while (!roll_over(run->roll) && may_wait(run))

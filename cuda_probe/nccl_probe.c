@@ -120,7 +120,8 @@ static void report_choices(struct run *run)
         }
     /* Where the network is the trouble, the first thing to ask is which one NCCL took. */
     const struct ending *ending = &run->state->team.ending;
-    bool network = ending->outcome == OUTCOME_LATE || (ending->outcome == OUTCOME_NCCL && ending->nccl == ncclSystemError);
+    bool network =
+        (ending->outcome == OUTCOME_LATE && !run->called_off) || (ending->outcome == OUTCOME_NCCL && ending->nccl == ncclSystemError);
     size_t used = strlen(run->fault);
     if (*run->fault && network && *choices.interface)
         (void)snprintf(run->fault + used, sizeof run->fault - used, "; NCCL's sockets are on %s (%s)", choices.interface, choices.address);
@@ -169,6 +170,7 @@ static dtkb_result run_nccl(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
     if (open_nccl(&run) && open_cuda(&run) && take_part(&run))
         check_collectives(&run);
     meet_conclude(&run);
+    seek_culprit(&run);
     report_choices(&run);
     if (*run.fault)
         kit_fault(&run.kit, "%s", run.fault);
@@ -190,7 +192,7 @@ static const dtkb_param_v1 params[] = {
     {DTKB_PARAM_V1_INIT, .name = "meet-seconds", .summary = "how long ranks wait for each other", .default_value = "20"},
     {DTKB_PARAM_V1_INIT, .name = "init-seconds", .summary = "how long a communicator may take", .default_value = "20"},
     {DTKB_PARAM_V1_INIT, .name = "step-seconds", .summary = "how long a collective may take", .default_value = "10"},
-    {DTKB_PARAM_V1_INIT, .name = "bisect", .summary = "1: find the GPU or pair at fault, 0: do not", .default_value = "1"},
+    {DTKB_PARAM_V1_INIT, .name = "bisect", .summary = "1: find the GPU, rank or pair at fault, 0: do not", .default_value = "1"},
     {DTKB_PARAM_V1_INIT, .name = "libnccl", .summary = "file or folder of NCCL's library, instead of searching"},
     {DTKB_PARAM_V1_INIT, .name = "libcuda", .summary = "likewise of the driver's library"},
     {DTKB_PARAM_V1_INIT, .name = "trial", .summary = "NAME=VALUE, or several joined by commas, to try; no value: the variable is removed"},

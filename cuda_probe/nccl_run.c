@@ -74,6 +74,11 @@ void run_disband(struct run *run)
     team->ending = ending;
 }
 
+bool run_is_refused(const struct ending *ending)
+{
+    return ending->outcome == OUTCOME_MISSING || (ending->outcome == OUTCOME_NCCL && ending->nccl == ncclInvalidUsage);
+}
+
 void run_fault(struct run *run, const char *format, ...)
 {
     va_list args;

@@ -50,6 +50,8 @@ void run_gather(struct run *run, uint32_t subset);
 bool run_collective(struct run *run, enum collective kind, size_t bytes, int repeats, double seconds);
 /* Ends the team, however it is. */
 void run_disband(struct run *run);
+/* NCCL refuses what it is asked for: no GPU, rank or link is at fault. */
+bool run_is_refused(const struct ending *ending);
 /* The first fault counts. */
 __attribute__((format(printf, 2, 3))) void run_fault(struct run *run, const char *format, ...);
 /* More words on the fault. */
@@ -66,6 +68,9 @@ void meet_conclude(struct run *run);
 
 /* ---- nccl_check.c: the communicator and the collectives ---- */
 void check_collectives(struct run *run);
+
+/* ---- nccl_seek.c: which of the job's ranks, once all know that it failed ---- */
+void seek_culprit(struct run *run);
 
 /* ---- nccl_bisect.c: which of this host's GPUs ---- */
 void bisect_devices(struct run *run, const struct ending *ending);

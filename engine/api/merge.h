@@ -19,7 +19,7 @@ struct source {
 /* What differs between reports that should be alike: [{fact, values: [{value, count, reports}]}], the majority's value first. */
 json_t *merge_differences(const struct source *sources, size_t count);
 
-/* Who is there and who is not: {reports, world_size, ranks, without_report, missing_ranks, lost_ranks, bad_pairs}. */
+/* Who is there and who is not: {reports, world_size, ranks, without_report, missing_ranks, lost_ranks, bad_pairs, bad_ranks}. */
 json_t *merge_ranks(const struct source *sources, size_t count);
 
 /* "" where the member is no string or absent. */

@@ -59,7 +59,7 @@ static void add_rank(json_t *ranks, const struct source *source)
 }
 
 struct told {
-    json_t *missing, *lost, *pairs;
+    json_t *missing, *lost, *pairs, *ranks;
 };
 
 static void take_facts(const struct source *source, struct told *told)
@@ -75,17 +75,27 @@ static void take_facts(const struct source *source, struct told *told)
             mark_all(told->missing, value);
         else if (!strcmp(part, ".lost_ranks"))
             mark_all(told->lost, value);
+        else if (!strcmp(part, ".bad_ranks") && !json_object_get(told->ranks, value))
+            json_object_set_new(told->ranks, value, json_pack("{s:s, s:s}", "ranks", value, "report", source->name));
         else if (!strcmp(part, ".bad_pair") && !json_object_get(told->pairs, value))
             json_object_set_new(told->pairs, value, json_pack("{s:s, s:s}", "pair", value, "report", source->name));
     }
 }
 
+static json_t *listed(json_t *by_value)
+{
+    const char *key;
+    json_t *entry, *list = json_array();
+    json_object_foreach(by_value, key, entry) json_array_append(list, entry);
+    json_decref(by_value);
+    return list;
+}
+
 json_t *merge_ranks(const struct source *sources, size_t count)
 {
     json_int_t world = 0;
-    json_t *ranks = json_array(), *there = json_object(), *absent = json_object(), *pairs = json_array(), *pair;
-    struct told told = {json_object(), json_object(), json_object()};
-    const char *key;
+    json_t *ranks = json_array(), *there = json_object(), *absent = json_object();
+    struct told told = {json_object(), json_object(), json_object(), json_object()};
     for (size_t i = 0; i < count; i++) {
         json_int_t size = json_integer_value(json_object_get(json_object_get(sources[i].report, "job"), "world_size"));
         world = size > world && size <= WORLD_MAX ? size : world;
@@ -100,10 +110,8 @@ json_t *merge_ranks(const struct source *sources, size_t count)
         if (!json_object_get(there, name))
             mark(absent, rank);
     }
-    json_object_foreach(told.pairs, key, pair) json_array_append(pairs, pair);
-    json_decref(told.pairs);
     json_decref(there);
-    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o}", "reports", (json_int_t)count, "world_size", world, "ranks", ranks,
+    return json_pack("{s:I, s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "reports", (json_int_t)count, "world_size", world, "ranks", ranks,
                      "without_report", sorted(absent), "missing_ranks", sorted(told.missing), "lost_ranks", sorted(told.lost), "bad_pairs",
-                     pairs);
+                     listed(told.pairs), "bad_ranks", listed(told.ranks));
 }

@@ -1,5 +1,7 @@
 #include "report/phrases.h"
 
+#include <string.h>
+
 #include "report/access.h"
 
 void add_silent_hint(struct buf *out, const json_t *symptom)
@@ -52,16 +54,23 @@ bool add_joined(struct buf *out, const json_t *joined, size_t i)
         const char *key, *text;
     } groups[] = {{"missing_ranks", "never arrived: rank "}, {"lost_ranks", "lost: rank "}, {"without_report", "gave no report: rank "}};
     enum { GROUPS = sizeof groups / sizeof *groups };
-    const json_t *pairs = json_object_get(joined, "bad_pairs");
+    const json_t *pairs = json_object_get(joined, "bad_pairs"), *ranks = json_object_get(joined, "bad_ranks");
+    const size_t in_pairs = i - 1 - GROUPS, in_ranks = in_pairs - json_array_size(pairs);
     if (i == 0) {
         buf_addf(out, "%lld reports", get_integer(joined, "reports"));
         if (get_integer(joined, "world_size"))
             buf_addf(out, " of a job of %lld ranks", get_integer(joined, "world_size"));
     } else if (i <= GROUPS) {
         add_numbers(out, groups[i - 1].text, json_object_get(joined, groups[i - 1].key));
-    } else if (i - 1 - GROUPS < json_array_size(pairs)) {
-        const json_t *pair = json_array_get(pairs, i - 1 - GROUPS);
+    } else if (in_pairs < json_array_size(pairs)) {
+        const json_t *pair = json_array_get(pairs, in_pairs);
         buf_addf(out, "collectives fail between the pair %s (%s)", get_string(pair, "pair"), get_string(pair, "report"));
+    } else if (in_ranks < json_array_size(ranks)) {
+        const char *names = get_string(json_array_get(ranks, in_ranks), "ranks"), *comma = strchr(names, ',');
+        if (comma)
+            buf_addf(out, "collectives fail between the ranks %.*s and %s", (int)(comma - names), names, comma + 1);
+        else
+            buf_addf(out, "collectives fail with rank %s and work without it", names);
     } else {
         return false;
     }

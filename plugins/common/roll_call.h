@@ -16,6 +16,7 @@
 /* What is wrong with a rank; of several troubles at a time the greatest explains the others. */
 enum trouble {
     TROUBLE_NONE,
+    TROUBLE_REFUSED, /* its library refuses what it is asked for: no rank or link is at fault */
     TROUBLE_FAILED,  /* its library said so, or its result is wrong */
     TROUBLE_LATE,    /* a step did not end in its time */
     TROUBLE_SILENT,  /* no sign of life: stopped, or its host is gone */

@@ -40,6 +40,8 @@ static dtkb_doc *report_of(int rank)
         add_fact(facts, "nccl", "nccl.bad_pair", json_string("2,5"));
         add_fact(facts, "nccl", "nccl.missing_ranks", json_string("61,62"));
     }
+    if (rank < 5) /* all say the same */
+        add_fact(facts, "nccl", "nccl.bad_ranks", json_string("3,14"));
     json_t *cause = json_pack("{s:s, s:f, s:s, s:[{s:s, s:i}]}", "id", "some-cause", "confidence", rank == 8 ? 0.9 : 0.4, "verified",
                               "untested", "evidence", "file", "train.log", "line", rank);
     json_t *tree =
@@ -115,6 +117,9 @@ static void a_large_job(void **state)
     const json_t *pair = json_array_get(json_object_get(joined, "bad_pairs"), 0);
     assert_string_equal(json_string_value(json_object_get(pair, "pair")), "2,5");
     assert_string_equal(json_string_value(json_object_get(pair, "report")), "rank 3 on node");
+    const json_t *ranks = json_object_get(joined, "bad_ranks");
+    assert_int_equal(json_array_size(ranks), 1);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(ranks, 0), "ranks")), "3,14");
     assert_string_equal(json_string_value(json_object_get(tree, "verdict")), "fault");
     const json_t *cause = json_array_get(json_object_get(tree, "causes"), 0);
     assert_true(json_number_value(json_object_get(cause, "confidence")) > 0.89);

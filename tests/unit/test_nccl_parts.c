@@ -10,6 +10,7 @@
 
 #include "bisect.h"
 #include "library.h"
+#include "seek.h"
 #include "transcript.h"
 
 /* ---- bisecting ---- */
@@ -51,6 +52,102 @@ static void a_fault_of_all_or_none_is_no_culprit(void **state)
         assert_int_equal(bisect_culprit(&bisect), 0);
         assert_in_range(bisect.tests, 1, 7);
     }
+}
+
+/* ---- searching among ranks ---- */
+
+/* A job with a fault: does a group that has both of the ranks fail? */
+struct fault {
+    uint32_t first, second; /* the same: this rank fails with any other */
+    bool between_hosts;     /* no: any two ranks of different hosts */
+};
+
+static bool fails(const struct seek *seek, const struct fault *fault, uint32_t group)
+{
+    bool first = false, second = false;
+    uint32_t members = 0, host = UINT32_MAX;
+    bool hosts = false;
+    for (uint32_t rank = 0; rank < seek->ranks; rank++) {
+        if (seek->group[rank] != (int32_t)group)
+            continue;
+        members++;
+        hosts = hosts || (host != UINT32_MAX && seek->host[rank] != host);
+        host = seek->host[rank];
+        first = first || rank == fault->first;
+        second = second || rank == fault->second;
+    }
+    assert_true(members >= 2);
+    return fault->between_hosts ? hosts : first && second;
+}
+
+static void search(struct seek *seek, uint32_t ranks, uint32_t each, const struct fault *fault)
+{
+    uint32_t hosts[64];
+    for (uint32_t rank = 0; rank < ranks; rank++)
+        hosts[rank] = rank / each * each;
+    seek_start(seek, ranks, hosts);
+    while (seek_next(seek)) {
+        bool failed[SEEK_GROUPS_MAX] = {false};
+        for (uint32_t group = 0; group < seek->group_count; group++)
+            failed[group] = fails(seek, fault, group);
+        seek_tell(seek, failed);
+        assert_in_range(seek->rounds, 1, 12);
+    }
+}
+
+static void every_rank_and_pair_is_sought_out(void **state)
+{
+    (void)state;
+    static const uint32_t each[] = {1, 2, 3, 4, 8, 64};
+    struct seek *seek = malloc(sizeof *seek);
+    assert_non_null(seek);
+    for (uint32_t ranks = 3; ranks <= 33; ranks++)
+        for (size_t e = 0; e < sizeof each / sizeof *each; e++)
+            for (uint32_t a = 0; a < ranks; a++)
+                for (uint32_t b = a; b < ranks; b++) {
+                    const struct fault fault = {a, b, false};
+                    uint32_t bits = 0;
+                    while (1u << bits < ranks)
+                        bits++;
+                    search(seek, ranks, each[e], &fault);
+                    if (seek->culprit_count != 1u + (a != b) || seek->culprits[0] != a || (a != b && seek->culprits[1] != b) ||
+                        seek->several || seek->rounds > bits + 5)
+                        fail_msg("%u ranks, %u a host, fault of %u and %u: %u culprits %u %u in %u rounds", ranks, each[e], a, b,
+                                 seek->culprit_count, seek->culprits[0], seek->culprits[1], seek->rounds);
+                }
+    free(seek);
+}
+
+static void a_network_that_fails_between_hosts(void **state)
+{
+    (void)state;
+    struct seek *seek = malloc(sizeof *seek);
+    const struct fault fault = {.between_hosts = true};
+    assert_non_null(seek);
+    for (uint32_t ranks = 4; ranks <= 32; ranks += 4) {
+        search(seek, ranks, ranks / 2, &fault);
+        assert_int_equal(seek->culprit_count, 2);
+        assert_true(seek->host[seek->culprits[0]] != seek->host[seek->culprits[1]]);
+        assert_in_range(seek->rounds, 1, 5);
+        assert_false(seek->several);
+    }
+    search(seek, 16, 4, &fault); /* four hosts, no two of which can */
+    assert_int_equal(seek->culprit_count, 2);
+    assert_true(seek->several);
+    free(seek);
+}
+
+static void a_fault_of_no_rank_or_pair(void **state)
+{
+    (void)state;
+    struct seek *seek = malloc(sizeof *seek);
+    const struct fault none = {UINT32_MAX, UINT32_MAX, false};
+    assert_non_null(seek);
+    for (uint32_t ranks = 3; ranks <= 20; ranks++) {
+        search(seek, ranks, 4, &none);
+        assert_int_equal(seek->culprit_count, 0);
+    }
+    free(seek);
 }
 
 /* ---- NCCL's log ---- */
@@ -127,8 +224,13 @@ static void the_loader_cache_is_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_culprit_is_found),        cmocka_unit_test(a_fault_of_all_or_none_is_no_culprit),
-        cmocka_unit_test(choices_are_read_from_the_log), cmocka_unit_test(versions_come_from_names_and_contents),
+        cmocka_unit_test(every_culprit_is_found),
+        cmocka_unit_test(a_fault_of_all_or_none_is_no_culprit),
+        cmocka_unit_test(every_rank_and_pair_is_sought_out),
+        cmocka_unit_test(a_network_that_fails_between_hosts),
+        cmocka_unit_test(a_fault_of_no_rank_or_pair),
+        cmocka_unit_test(choices_are_read_from_the_log),
+        cmocka_unit_test(versions_come_from_names_and_contents),
         cmocka_unit_test(the_loader_cache_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
