@@ -56,6 +56,14 @@ static bool wants_hints(const struct findings *findings, const char *verdict)
            !verdict_without_log(findings);
 }
 
+static bool makes_steps(const struct findings *findings)
+{
+    for (size_t i = 0; findings && i < findings->evidence_count; i++)
+        if (findings->evidence[i].kind == EV_PROGRESS)
+            return true;
+    return false;
+}
+
 /* Does no line name an error, and no card come up? Then the trouble, if there is any, is of the silent kind. */
 static bool is_silent(const struct findings *findings, const struct candidates *shown)
 {
@@ -73,10 +81,10 @@ static bool is_silent(const struct findings *findings, const struct candidates *
 }
 
 static void fill_labels(struct kb *kb, const struct judgement *judgement, const struct candidates *shown, bool silent, bool hints,
-                        struct labels *symptoms, struct labels *fixes)
+                        bool progress, struct labels *symptoms, struct labels *fixes)
 {
     if (hints || silent)
-        labels_silent_symptoms(kb, &judgement->similar, symptoms);
+        labels_silent_symptoms(kb, &judgement->similar, progress, symptoms);
     else
         labels_symptoms(shown, &judgement->similar, symptoms);
     labels_fixes(kb, shown, &judgement->similar, symptoms->count ? symptoms->list[0].id : NULL, fixes);
@@ -113,7 +121,7 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
     struct labels symptoms = {0}, fixes = {0};
     json_t *similar = NULL;
     if (fault || hints) {
-        fill_labels(kb, judgement, shown, is_silent(input->findings, shown), hints, &symptoms, &fixes);
+        fill_labels(kb, judgement, shown, is_silent(input->findings, shown), hints, makes_steps(input->findings), &symptoms, &fixes);
         dtkb_status status =
             similar_json(kb, &judgement->similar, input->findings, input->max_similar ? input->max_similar : 5, &similar, err);
         if (status != DTKB_OK)

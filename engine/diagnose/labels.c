@@ -61,27 +61,34 @@ void labels_symptoms(const struct candidates *candidates, const struct similar *
     sort_labels(out, 0.99);
 }
 
-/* What the study calls unexpected performance, and time-outs that nobody reported yet: they come without an error line. */
-static const char *const silent_symptoms[] = {
-    "training-evaluation/hang",
-    "training-evaluation/low-efficiency",
-    "training-evaluation/non-convergence",
-    "training-evaluation/unexpected-intermediate-result",
-    "training-evaluation/unexpected-parallelization-device",
-    "training-evaluation/unexpected-performance-others",
-    "communication-setup/hang-timeout",
-    "data-model-preparation/hang-timeout",
-    "communication-setup/unexpected-protocol",
-    "training-evaluation/memory-issue",
+/* What the study calls unexpected performance, and time-outs that nobody reported yet: they come without an error line. A job that makes steps
+ * has met and is prepared. */
+static const struct {
+    const char *id;
+    bool before_steps;
+} silent_symptoms[] = {
+    {"training-evaluation/hang", false},
+    {"training-evaluation/low-efficiency", false},
+    {"training-evaluation/non-convergence", false},
+    {"training-evaluation/unexpected-intermediate-result", false},
+    {"training-evaluation/unexpected-parallelization-device", false},
+    {"training-evaluation/unexpected-performance-others", false},
+    {"communication-setup/hang-timeout", true},
+    {"data-model-preparation/hang-timeout", true},
+    {"communication-setup/unexpected-protocol", false},
+    {"training-evaluation/memory-issue", false},
 };
+#define UNLIKELY 0.5
 
-void labels_silent_symptoms(struct kb *kb, const struct similar *similar, struct labels *out)
+void labels_silent_symptoms(struct kb *kb, const struct similar *similar, bool progress, struct labels *out)
 {
     for (size_t i = 0; i < sizeof silent_symptoms / sizeof *silent_symptoms; i++) {
-        raise_label(out, silent_symptoms[i], kb_symptom_prior(kb, silent_symptoms[i]));
+        const char *id = silent_symptoms[i].id;
+        double likely = progress && silent_symptoms[i].before_steps ? UNLIKELY : 1.0;
+        raise_label(out, id, likely * kb_symptom_prior(kb, id));
         for (size_t v = 0; v < similar->symptom_count; v++)
-            if (!strcmp(similar->symptoms[v].id, silent_symptoms[i]))
-                raise_label(out, silent_symptoms[i], similar->symptoms[v].weight * VOTE_ALONE);
+            if (!strcmp(similar->symptoms[v].id, id))
+                raise_label(out, id, likely * similar->symptoms[v].weight * VOTE_ALONE);
     }
     sort_labels(out, 0.99);
 }

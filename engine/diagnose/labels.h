@@ -19,7 +19,7 @@ struct labels {
 /* Best first. Causes must be sorted; only those shown count. */
 void labels_symptoms(const struct candidates *candidates, const struct similar *similar, struct labels *out);
 /* Of a log that complains of nothing: only kinds of trouble that show no error can be meant. */
-void labels_silent_symptoms(struct kb *kb, const struct similar *similar, struct labels *out);
+void labels_silent_symptoms(struct kb *kb, const struct similar *similar, bool progress, struct labels *out);
 void labels_fixes(struct kb *kb, const struct candidates *candidates, const struct similar *similar, const char *symptom,
                   struct labels *out);
 

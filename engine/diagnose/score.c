@@ -94,7 +94,7 @@ static bool add_evidence(struct candidate *candidate, const struct evidence *evi
         candidate->first = evidence->sequence;
     candidate->initiating = candidate->initiating || initiating;
     candidate->proof = candidate->proof || signature->strength == SIG_PROOF;
-    candidate->measured = candidate->measured || evidence->kind == EV_OBSERVED;
+    candidate->measured = candidate->measured || evidence->observed;
     return true;
 }
 
@@ -352,7 +352,7 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
         terms[TERM_WENT_ON] = -SCORE_WENT_ON;
     if (!candidate->proof && !candidate->measured && !died)
         terms[TERM_ALIVE] = -SCORE_ALIVE;
-    if (!findings->training_log && !candidate->proof)
+    if (!findings->training_log && !candidate->proof && !candidate->measured)
         terms[TERM_FOREIGN] = -SCORE_FOREIGN;
 }
 

@@ -212,8 +212,7 @@ json_t *tree_other_evidence(const struct findings *findings, size_t limit)
     for (size_t i = 0; findings && i < findings->evidence_count && json_array_size(list) < limit; i++) {
         const struct evidence *evidence = &findings->evidence[i];
         bool told = evidence->kind == EV_EXCEPTION || evidence->kind == EV_SIGNAL || evidence->kind == EV_DUMP ||
-                    evidence->kind == EV_OBSERVED ||
-                    (evidence->kind == EV_EXIT && evidence->number != 0);
+                    evidence->kind == EV_OBSERVED || (evidence->kind == EV_EXIT && evidence->number != 0);
         if (told)
             json_array_append_new(list, evidence_json(evidence, findings));
     }

@@ -46,6 +46,7 @@ struct evidence {
         source_file; /* EV_EXCEPTION: the innermost frame in the user's own code (not site-packages, dist-packages, the standard library) */
     uint32_t source_line; /* 0 when unknown */
     bool chained;         /* EV_EXCEPTION: raised while another, earlier one was handled */
+    bool observed;        /* of EV_OBSERVED, and of the signatures that were found in its words */
 };
 #define EVIDENCE_TEXT_MAX 2048
 

@@ -37,16 +37,20 @@ void observer_line(struct observer *observer, const struct line *line, const str
         observe_counts(text, &gpus, &nodes);
     unsigned started = (gpus ? gpus : 1) * (nodes ? nodes : 1);
     observer->started = started > observer->started ? started : observer->started;
+    plan_line(&observer->plan, text, place);
+    files_line(&observer->files, text, place);
     net_line(&observer->net, text, place);
     gpus_line(&observer->gpus, text, place);
     speed_line(&observer->speed, line, place);
-    series_line(&observer->series, text, place);
+    series_line(&observer->series, text, place, observer->speed.runs + observer->speed.count);
     ranks_line(&observer->ranks, line, place);
     stall_line(&observer->stall, line, place, progress);
 }
 
 void observer_conclude(const struct observer *observer, struct collect *collect)
 {
+    plan_conclude(&observer->plan, collect);
+    files_conclude(&observer->files, collect);
     net_conclude(&observer->net, collect);
     gpus_conclude(&observer->gpus, observer, collect);
     speed_conclude(&observer->speed, collect);
@@ -72,6 +76,7 @@ void observe_tell(struct collect *collect, const struct place *at, const char *f
                                 .sequence = at->sequence,
                                 .rank = RANK_UNKNOWN,
                                 .time = NAN,
-                                .text = text};
+                                .text = text,
+                                .observed = true};
     collect_add(collect, &evidence, text_key(text, strlen(text)));
 }

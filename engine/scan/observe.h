@@ -83,6 +83,7 @@ struct setting {
 struct observe_speed {
     struct setting settings[SETTINGS_MAX];
     unsigned count;
+    unsigned runs;               /* commands that started a job */
     char columns[TABLE_COLUMNS]; /* of a table in text: what each holds, see observe_table.c */
     unsigned column_count;
     double data_seconds, step_seconds; /* without the first line */
@@ -105,6 +106,8 @@ struct series {
 struct observe_series {
     struct series list[SERIES_MAX];
     unsigned count;
+    unsigned runs;      /* of the transcript, so far: values are compared within one */
+    struct series kept; /* the loss of a run before that told something */
     bool memory_header; /* the next "Mem:" line is of free(1) */
 };
 
@@ -150,6 +153,20 @@ struct observe_stall {
     struct place stack_at, at, defunct_at;
 };
 
+/* What a trainer announces: how much there is, and in how many steps it wants to see it. */
+struct observe_plan {
+    double examples, epochs, batch, steps; /* 0: not told */
+    struct place at;
+};
+
+/* ls(1) of a folder of checkpoints. */
+struct observe_files {
+    bool listing; /* lines of it follow */
+    unsigned entries, weights;
+    bool empty; /* a listing is over and had no weights in it */
+    struct place at;
+};
+
 struct observe_net {
     bool sockets, verbs; /* NCCL goes over sockets; over InfiniBand's verbs */
     bool adapter;        /* the machine has such an adapter */
@@ -157,6 +174,8 @@ struct observe_net {
 };
 
 struct observer {
+    struct observe_plan plan;
+    struct observe_files files;
     struct observe_net net;
     struct observe_gpus gpus;
     struct observe_speed speed;
@@ -196,9 +215,13 @@ void speed_conclude(const struct observe_speed *speed, struct collect *collect);
 struct setting *speed_setting(struct observe_speed *speed, unsigned gpus, unsigned nodes);
 /* observe_table.c: a row of a table in text; false where it is none. */
 bool table_row(struct observe_speed *speed, const char *text, const struct place *place);
+void plan_line(struct observe_plan *plan, const char *text, const struct place *place);
+void plan_conclude(const struct observe_plan *plan, struct collect *collect);
+void files_line(struct observe_files *files, const char *text, const struct place *place);
+void files_conclude(const struct observe_files *files, struct collect *collect);
 void net_line(struct observe_net *net, const char *text, const struct place *place);
 void net_conclude(const struct observe_net *net, struct collect *collect);
-void series_line(struct observe_series *series, const char *text, const struct place *place);
+void series_line(struct observe_series *series, const char *text, const struct place *place, unsigned runs);
 void series_conclude(const struct observe_series *series, struct collect *collect);
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);
 void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct collect *collect);

@@ -8,7 +8,7 @@
 
 #define SAME_COUNT 5 /* equal losses, to the last digit */
 #define ZERO_COUNT 3 /* gradient norms or losses of zero */
-#define GROW_COUNT 6
+#define GROW_COUNT 5
 #define LOSS_GROWN 3.0 /* over the least */
 #define MEMORY_COUNT 4
 #define MEMORY_GROWN 1.5
@@ -112,7 +112,75 @@ static void read_bare_memory(struct observe_series *all, const char *text, const
         }
 }
 
-void series_line(struct observe_series *series, const char *text, const struct place *place)
+/* ---- what the values say ---- */
+
+enum loss_word { LOSS_FINE, LOSS_NAN, LOSS_ZERO, LOSS_SAME, LOSS_GROWS };
+
+static double least_of(const struct readings *values)
+{
+    double least = INFINITY;
+    for (unsigned i = 0; i < values->count; i++)
+        least = fmin(least, values->values[i]);
+    return least;
+}
+
+static enum loss_word judge_loss(const struct series *loss)
+{
+    const struct readings *values = &loss->values;
+    unsigned n = values->count, third = n / 3;
+    double least = least_of(values), last = n ? values->values[n - 1] : NAN;
+    size_t digits = strlen(loss->first_text);
+    if (loss->nans >= 2)
+        return LOSS_NAN;
+    if (loss->zeros >= ZERO_COUNT && last == 0)
+        return LOSS_ZERO;
+    if (loss->same == loss->count && (loss->count >= SAME_COUNT || (loss->count == SAME_COUNT - 1 && digits >= 7)) && digits >= 5)
+        return LOSS_SAME;
+    bool grows = n >= GROW_COUNT && least > 0 && last > LOSS_GROWN * least && last > 1.5 * values->values[0] &&
+                 readings_median(values, n - third, n) > 2 * readings_median(values, 0, third);
+    return grows ? LOSS_GROWS : LOSS_FINE;
+}
+
+static void tell_loss(const struct series *loss, struct collect *collect)
+{
+    const struct readings *values = &loss->values;
+    switch (judge_loss(loss)) {
+    case LOSS_FINE:
+        break;
+    case LOSS_NAN:
+        observe_tell(collect, &loss->nan_at, "loss: NaN or infinite %s",
+                     loss->finite_first ? "after finite values" : "from the first print on");
+        break;
+    case LOSS_ZERO:
+        observe_tell(collect, &values->last, "loss: exactly 0 in %u prints", loss->zeros);
+        break;
+    case LOSS_SAME:
+        observe_tell(collect, &values->last, "loss: %s in all of %u prints, it does not move", loss->first_text, loss->count);
+        break;
+    case LOSS_GROWS:
+        observe_tell(collect, &values->last, "loss: grows, %.4g at the end and %.4g at its least", values->values[values->count - 1],
+                     least_of(values));
+        break;
+    }
+}
+
+/* Another run begins: what was wrong with the one before is kept, its values are not mixed with those to come. */
+static void next_run(struct observe_series *all)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < all->count; i++) {
+        const struct series *one = &all->list[i];
+        if (!strcmp(one->name, "loss") || !strcmp(one->name, "accuracy")) {
+            if (judge_loss(one) != LOSS_FINE && !strcmp(one->name, "loss"))
+                all->kept = *one;
+        } else {
+            all->list[kept++] = *one;
+        }
+    }
+    all->count = kept;
+}
+
+void series_line(struct observe_series *series, const char *text, const struct place *place, unsigned runs)
 {
     static const struct {
         const char *word, *name;
@@ -121,6 +189,10 @@ void series_line(struct observe_series *series, const char *text, const struct p
                  {"host memory", "host memory"}, {"ram used", "host memory"},    {"cpu_mem", "host memory"},
                  {"max mem", "memory"},          {"memory allocated", "memory"}, {"gpu_mem", "memory"},
                  {"memory_allocated", "memory"}, {"gpu memory", "memory"},       {"mem", "memory"}};
+    if (runs != series->runs) {
+        next_run(series);
+        series->runs = runs;
+    }
     read_free(series, text, place);
     if (!strpbrk(text, "0123456789") && !strcasestr(text, "nan"))
         return;
@@ -134,27 +206,6 @@ void series_line(struct observe_series *series, const char *text, const struct p
     double accuracy = rates_train_accuracy(text);
     if (!isnan(accuracy))
         add(series, "accuracy", accuracy, text, 0, place);
-}
-
-/* ---- what the values say ---- */
-
-static void tell_loss(const struct series *loss, struct collect *collect)
-{
-    const struct readings *values = &loss->values;
-    double least = INFINITY, last = values->count ? values->values[values->count - 1] : NAN;
-    unsigned n = values->count, third = n / 3;
-    for (unsigned i = 0; i < n; i++)
-        least = fmin(least, values->values[i]);
-    if (loss->nans >= 2)
-        observe_tell(collect, &loss->nan_at, "loss: NaN or infinite %s",
-                     loss->finite_first ? "after finite values" : "from the first print on");
-    else if (loss->zeros >= ZERO_COUNT && last == 0)
-        observe_tell(collect, &values->last, "loss: exactly 0 in %u prints", loss->zeros);
-    else if (loss->same == loss->count && loss->count >= SAME_COUNT && strlen(loss->first_text) >= 5)
-        observe_tell(collect, &values->last, "loss: %s in all of %u prints, it does not move", loss->first_text, loss->count);
-    else if (n >= GROW_COUNT && least > 0 && last > LOSS_GROWN * least && last > 1.5 * values->values[0] &&
-             readings_median(values, n - third, n) > 2 * readings_median(values, 0, third))
-        observe_tell(collect, &values->last, "loss: grows, %.4g at the end and %.4g at its least", last, least);
 }
 
 static void tell_memory(const struct series *memory, struct collect *collect)
@@ -190,6 +241,8 @@ static void tell_accuracy(const struct series *accuracy, struct collect *collect
 
 void series_conclude(const struct observe_series *series, struct collect *collect)
 {
+    if (series->kept.count || series->kept.nans)
+        tell_loss(&series->kept, collect);
     for (unsigned i = 0; i < series->count; i++) {
         const struct series *one = &series->list[i];
         if (!strcmp(one->name, "loss"))

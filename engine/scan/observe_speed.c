@@ -99,8 +99,11 @@ struct setting *speed_setting(struct observe_speed *speed, unsigned gpus, unsign
 /* A job that is started anew: "$ torchrun ... train.py": hash of the script's name, 0 for other commands */
 static uint64_t program_of(const char *text)
 {
-    const char *script = *text == '$' && !strstr(text, "python -c") && !strstr(text, "py-spy") ? strstr(text, ".py") : NULL;
-    if (!script || isalnum((unsigned char)script[3]))
+    if (*text != '$' || strstr(text, "python -c") || strstr(text, "py-spy"))
+        return 0;
+    const char *script = strstr(text, ".py"), *test = strstr(text, "_perf ");
+    script = script && !isalnum((unsigned char)script[3]) ? script : test; /* nccl-tests: all_reduce_perf */
+    if (!script)
         return 0;
     const char *begin = script;
     while (begin > text && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_' || begin[-1] == '-'))
@@ -131,8 +134,10 @@ static void read_setting(struct observe_speed *speed, const struct line *line)
         next->nodes = nodes ? nodes : next->nodes;
     }
     uint64_t program = program_of(text);
-    if (program)
+    if (program) {
         next_setting(speed)->program = program;
+        speed->runs++;
+    }
 }
 
 static void read_rate(struct setting *setting, const char *text, const struct place *place)

@@ -154,8 +154,24 @@ static unsigned counted(const char *text, const char *const *things)
     return 0;
 }
 
+/* DeepSpeed's "--include=host1:0,1@host2:0,1" */
+static bool included(const char *text, unsigned *gpus, unsigned *nodes)
+{
+    const char *p = strstr(text, "--include"), *colon = p ? strchr(p, ':') : NULL;
+    size_t length = p ? 9 + strspn(p + 9, " =\"'") : 0;
+    if (!colon || colon > p + length + strcspn(p + length, " "))
+        return false;
+    *gpus = listed(colon, ":", true);
+    *nodes = 1;
+    for (const char *q = colon; *q && *q != ' '; q++)
+        *nodes += *q == '@';
+    return *gpus > 0;
+}
+
 void observe_counts(const char *text, unsigned *gpus, unsigned *nodes)
 {
+    if (included(text, gpus, nodes))
+        return;
     static const char *const gpu_options[] = {"nproc_per_node",
                                               "nproc-per-node",
                                               "gpus_per_node",

@@ -244,6 +244,35 @@ static void losses(void **state)
     shows_nothing("loss 0.1\nloss 0.1\nloss 0.1\nloss 0.1\nloss 0.1\n"); /* rounded */
 }
 
+static void plans_and_files(void **state)
+{
+    (void)state;
+    shows("  Num examples = 1,283\n  Num Epochs = 1\n  Total train batch size (w. parallel) = 4\n  Total optimization steps = 1,283\n",
+          "steps: 1283 are planned where examples, epochs and batch make 321");
+    shows_nothing(
+        "  Num examples = 1,283\n  Num Epochs = 3\n  Total train batch size (w. parallel) = 4\n  Total optimization steps = 963\n");
+    shows_nothing(
+        "  Num examples = 1,283\n  Num Epochs = 3\n  Total train batch size (w. parallel) = 4\n  Total optimization steps = 100\n");
+    shows("$ ls -l out/checkpoint-120\ntotal 8\n-rw-r--r-- 1 u u 6712 training_args.bin\n$ exit\n",
+          "the folder that was listed holds no weights");
+    shows_nothing("$ ls -l out/checkpoint-120\ntotal 99\ntraining_args.bin\nmodel.safetensors\n$ exit\n");
+    shows_nothing("$ ls checkpoints\ncheckpoint-100  checkpoint-200\n");
+    shows_nothing("$ ls checkpoints\nls: cannot access 'checkpoints': No such file or directory\n");
+}
+
+static void runs_apart(void **state)
+{
+    (void)state;
+    shows("$ torchrun a.py --fsdp\nloss 10.8249\nloss 10.8249\nloss 10.8249\nloss 10.8249\n$ torchrun a.py\nloss 3.1172\nloss 2.4031\n",
+          "loss: 10.8249 in all of 4 prints");
+    shows("# 1 node\nloss 1.95\nloss 1.40\nloss 1.12\nloss 1.03\n# 4 nodes\nloss 1.95\nloss 1.77\nloss 4.68\nloss 7.81\nloss 8.43\n",
+          "loss: grows, 8.43 at the end");
+    shows_nothing("$ torchrun small.py\nloss 0.11\nloss 0.10\n$ torchrun large.py\nloss 9.1\nloss 8.0\nloss 7.1\nloss 6.9\nloss 6.1\n");
+    shows("$ deepspeed --include localhost:0,1 t.py\n1/9 [18:34<1:00, 53.07s/it]\n"
+          "$ deepspeed --include=\"a:0,1@b:0,1\" t.py\n1/9 [18:34<1:00, 209.1s/it]\n",
+          "a step with 2 nodes of 2 GPUs takes 3.9 times as long as with 1 node of 2 GPUs");
+}
+
 static void memory(void **state)
 {
     (void)state;
@@ -377,6 +406,8 @@ int main(void)
         cmocka_unit_test(times_and_data),
         cmocka_unit_test(options_and_rates),
         cmocka_unit_test(tables_in_text),
+        cmocka_unit_test(plans_and_files),
+        cmocka_unit_test(runs_apart),
         cmocka_unit_test(transports),
         cmocka_unit_test(losses),
         cmocka_unit_test(memory),

@@ -1,0 +1,96 @@
+/* Listings of checkpoints without weights in them, and plans of training that do not add up. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "scan/observe.h"
+
+#define STEPS_OFF 1.8 /* times as many or as few steps as examples, epochs and batch make */
+
+/* "Num examples = 67,349": thousands are parted by commas */
+static double announced(const char *text, const char *name)
+{
+    const char *p = strstr(text, name);
+    if (!p)
+        return 0;
+    p += strlen(name);
+    p += strcspn(p, "=:");
+    p += strspn(p, "=: ");
+    double value = 0;
+    for (; isdigit((unsigned char)*p) || (*p == ',' && isdigit((unsigned char)p[1])); p++)
+        value = *p == ',' ? value : value * 10 + (*p - '0');
+    return value;
+}
+
+void plan_line(struct observe_plan *plan, const char *text, const struct place *place)
+{
+    static const char *const names[] = {"Num examples", "Num Epochs", "Total train batch size", "Total optimization steps"};
+    double *values[] = {&plan->examples, &plan->epochs, &plan->batch, &plan->steps};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        double value = announced(text, names[i]);
+        if (value > 0) {
+            *values[i] = value;
+            plan->at = *place;
+        }
+    }
+}
+
+void plan_conclude(const struct observe_plan *plan, struct collect *collect)
+{
+    double due = plan->batch > 0 ? ceil(plan->examples / plan->batch) * plan->epochs : 0;
+    if (due >= 20 && plan->steps > STEPS_OFF * due) /* fewer are a limit that somebody set */
+        observe_tell(collect, &plan->at, "steps: %.0f are planned where examples, epochs and batch make %.0f", plan->steps, due);
+}
+
+static bool is_weights(const char *name)
+{
+    static const char *const marks[] = {".safetensors",  ".pt",           ".pth",        ".ckpt",       ".distcp", ".index",   ".data-",
+                                        ".h5",           ".pdparams",     ".msgpack",    ".params",     ".npz",    "mp_rank_", "model.bin",
+                                        "pytorch_model", "adapter_model", "checkpoint-", "global_step", "iter_",   "epoch",    "step",
+                                        ".tar",          ".orbax",        "state",       ".keras"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strcasestr(name, marks[i]))
+            return true;
+    return false;
+}
+
+static void close_listing(struct observe_files *files)
+{
+    files->empty = files->empty || (files->listing && !files->weights);
+    files->listing = false;
+}
+
+void files_line(struct observe_files *files, const char *text, const struct place *place)
+{
+    if (*text == '$') {
+        close_listing(files);
+        bool checkpoints = strcasestr(text, "checkpoint") || strcasestr(text, "ckpt");
+        if ((!strncmp(text, "$ ls ", 5) || !strncmp(text, "$ ll ", 5)) && checkpoints && !strchr(text, '|')) {
+            files->listing = true;
+            files->entries = files->weights = 0;
+            files->at = *place;
+        }
+        return;
+    }
+    if (!files->listing || !*text)
+        return;
+    if (strstr(text, "cannot access")) { /* an error of its own */
+        files->listing = false;
+        return;
+    }
+    files->entries++;
+    files->weights += is_weights(text);
+    files->at = *place;
+}
+
+void files_conclude(const struct observe_files *files, struct collect *collect)
+{
+    struct observe_files last = *files;
+    /* The last listing may have been cut off before its weights came; without a line at all nothing was listed. */
+    if (last.listing && last.entries)
+        close_listing(&last);
+    if (last.empty)
+        observe_tell(collect, &files->at, "checkpoint: the folder that was listed holds no weights");
+}
