@@ -16,8 +16,8 @@
 #define SHORT_WINDOW LITERAL_MIN
 #define LONG_STEP 3  /* LONG_WINDOW - 6 + 1: grams of six bytes */
 #define SHORT_STEP 2 /* SHORT_WINDOW - 4 + 1: grams of four bytes */
-#define LONG_WORDS_LOG 13
-#define SHORT_WORDS_LOG 12
+#define LONG_WORDS_LOG 14
+#define SHORT_WORDS_LOG 13
 #define START_WORDS_LOG 11
 #define FOLD UINT64_C(0x2020202020202020)
 #define SHORT_MASK UINT64_C(0xffffffffff)

@@ -2,7 +2,7 @@
  * The first look at every byte: where could any literal be at all?
  *
  * Each literal stands for one window, its rarest 8 bytes (5 if it is shorter than 8, 4 and any fifth if it has no more). Six bytes at every
- * third position and four at every second are hashed and looked up in two Bloom filters that about fit the first-level cache: wherever a window
+ * third position and four at every second are hashed and looked up in two Bloom filters, small enough for a second-level cache: wherever a window
  * lies, one of these samples is within it, so none is missed. With AVX2 eight samples are looked up at once, with the same result. What
  * passes is compared with the windows, then with the literals themselves. Case is folded: the matcher behind decides. On ordinary logs
  * this leaves one line in thousands for the matcher, at several times the speed of matching everything.
