@@ -13,7 +13,7 @@
 struct scenario {
     const char *probe;
     const char *env[10];   /* NAME=VALUE, besides what every scenario has */
-    const char *params[6]; /* KEY=VALUE */
+    const char *params[7]; /* KEY=VALUE */
     double timeout;        /* seconds, 0: the probe's own */
     enum probe_status status;
     const char *reason[4]; /* each stands in the reason */

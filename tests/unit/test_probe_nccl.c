@@ -235,6 +235,7 @@ static void one_of_three_hangs_in_init(void **state)
     for (int i = 0; i < 3; i++) {
         ranks[i].status = PROBE_FAULT;
         ranks[i].reason[0] = "communicator of 3 ranks: it did not finish in time";
+        ranks[i].params[4] = "bisect=0"; /* the search has tests of its own */
         ranks[i].within = 5;
     }
     scenario_run_all(ranks, 3);
