@@ -8,8 +8,10 @@
 #include "scan/words.h"
 
 #define SAMPLE_HEAD ((uint64_t)16 << 10) /* of a stream's first block: what is this? */
-#define SAMPLE_TAIL ((uint64_t)2 << 10)  /* of every block: how far is the training? */
-#define SAMPLE_END ((uint64_t)64 << 10)  /* of the last block */
+#define SAMPLE_TAIL ((uint64_t)2 << 10)  /* of a block: how far is the training? */
+#define SAMPLED_BLOCKS 256               /* of these each; in longer streams one of SAMPLE_STRIDE behind them */
+#define SAMPLE_STRIDE 8
+#define SAMPLE_END ((uint64_t)64 << 10) /* of the last block */
 #define ATTENTION_TRACE 120
 #define ATTENTION_MESSAGE 12
 #define ATTENTION_TABLE 60
@@ -318,10 +320,17 @@ static const char *behind(const struct walk *walk, const char *end)
     return end;
 }
 
+/* Bytes at the block's end that are read line by line. */
+static uint64_t sample_size(const struct walk *walk, bool last)
+{
+    uint64_t index = walk->block->offset / BLOCK_BYTES;
+    return last ? SAMPLE_END : index < SAMPLED_BLOCKS || index % SAMPLE_STRIDE == 0 ? SAMPLE_TAIL : 0;
+}
+
 static bool in_sample(const struct walk *walk, const char *at, bool last)
 {
     uint64_t into = (uint64_t)(at - walk->begin), left = (uint64_t)(walk->end - at);
-    return (walk->block->offset == 0 && into < SAMPLE_HEAD) || left <= (last ? SAMPLE_END : SAMPLE_TAIL);
+    return (walk->block->offset == 0 && into < SAMPLE_HEAD) || left <= sample_size(walk, last);
 }
 
 /* Reads the line at `at`; moves the stream behind it. */
@@ -342,7 +351,9 @@ static const char *next_sample(const struct walk *walk, const char *at, bool las
 {
     if (at >= walk->end || in_sample(walk, at, last))
         return at;
-    size_t size = last ? SAMPLE_END : SAMPLE_TAIL;
+    size_t size = (size_t)sample_size(walk, last);
+    if (!size)
+        return walk->end;
     const char *start = walk->end - size;
     const char *end = line_end(start, walk->end);
     return end < walk->end ? end + 1 : walk->end;
