@@ -291,12 +291,13 @@ static dtkb_result run_cuda(const dtkb_host_v1 *host, const dtkb_call_v1 *call)
         return kit_finish(&run.kit);
     }
     run.nvml = nvml_open(&run.kit, why, sizeof why);
-    kit_wrong(&run.kit, strstr(why, "mismatch") != NULL);
-    kit_string(&run.kit, why, "nvmlInit_v2", "cuda.nvml.status");
     if (check_devices(&run) && check_peers(&run)) {
         nvml_close(run.nvml);
         free(run.start);
     }
+    /* Where something else failed, this may be why. */
+    kit_wrong(&run.kit, run.kit.result == DTKB_FAULT && strstr(why, "mismatch"));
+    kit_string(&run.kit, why, "nvmlInit_v2", "cuda.nvml.status");
     return kit_finish(&run.kit);
 }
 

@@ -98,6 +98,8 @@ bool meet_all(struct run *run)
     state->team.id = gift.id;
     while (!gift.ready && !*run->fault && !roll_over(run->roll) && may_wait(run)) /* rank 0 tells why in a moment */
         roll_turn(run->roll, NULL, 0, TURN_NS);
+    if (!gift.ready && run->job.rank)
+        run_status(run, "not-met", "roll call", "nccl.init.status");
     return gift.ready;
 }
 

@@ -18,6 +18,7 @@ static bool open_nccl(struct run *run)
         kit_string(kit, nccl_path(nccl), NULL, "nccl.library.path");
     if (nccl->version)
         kit_string(kit, nccl_version_text(nccl->version, version, sizeof version), "ncclGetVersion", "nccl.library.version");
+    kit_wrong(kit, !opened && nccl->library.handle && *nccl->missing.names);
     if (*nccl->missing.names)
         kit_string(kit, nccl->missing.names, nccl->library.handle ? nccl_path(nccl) : NULL, "nccl.library.missing");
     if (!opened && nccl->library.handle)
@@ -45,13 +46,17 @@ static bool open_cuda(struct run *run)
                         nccl_path(&state->nccl), error);
         return false;
     }
-    if (!run_step(run, start_cuda, state, STEP_SECONDS))
+    const bool back = run_step(run, start_cuda, state, STEP_SECONDS), good = back && state->cuda_result == CUDA_SUCCESS;
+    if (!good || !state->device_count)
+        run_status(run, !back ? "timed-out" : cuda_error_name(&state->cuda, good ? CUDA_ERROR_NO_DEVICE : state->cuda_result), "cuInit",
+                   "nccl.init.status");
+    if (!back)
         kit_fault(kit, "cuInit did not return in time: the driver hangs; the probe cuda tells more");
     else if (state->cuda_result != CUDA_SUCCESS)
         kit_fault(kit, "cuInit: %s: %s", cuda_error_name(&state->cuda, state->cuda_result), cuda_error_meaning(state->cuda_result));
     else if (!state->device_count)
         kit_fault(kit, "the driver lists no device");
-    return !run->given_up && state->cuda_result == CUDA_SUCCESS && state->device_count > 0;
+    return good && state->device_count > 0;
 }
 
 /* ---- who takes part ---- */
@@ -86,6 +91,7 @@ static bool choose_own_device(struct run *run)
     if (kit_param(&run->kit, "devices", NULL))
         return choose_devices(run) && (run->device_count = 1);
     if (present > 1 && local >= present) {
+        run_status(run, "no-gpu", "cuDeviceGetCount", "nccl.init.status");
         run_fault(run, "rank %u is the process number %d of its host, which shows %d GPUs: more ranks than GPUs", run->job.rank, local,
                   present);
         return false;

@@ -74,6 +74,7 @@ static void emit_listed(struct kit *kit, const struct machine *machine)
 
 static void report_unloaded(struct kit *kit, const struct machine *machine, const char *message)
 {
+    kit_wrong(kit, machine->on_bus && machine->unbound);
     kit_bool(kit, false, "driver/nvidia/version", "gpu.driver.present");
     kit_u64(kit, 0, "devices", "driver/nvidia/version", "gpu.count");
     if (!machine->on_bus)
@@ -103,6 +104,7 @@ void report_missing(struct kit *kit, const char *message)
 
 void report_silence(struct kit *kit, double seconds)
 {
+    kit_wrong(kit, true);
     kit_bool(kit, false, "nvidia-smi", "gpu.driver.present");
     kit_fault(kit, "nvidia-smi gave no answer within %.0f s: the driver or a GPU hangs; look for Xid messages in the kernel's log",
               seconds);
@@ -127,6 +129,7 @@ static void report_mismatch(struct kit *kit, const struct machine *machine, cons
 
 static void report_no_devices(struct kit *kit, const struct machine *machine)
 {
+    kit_wrong(kit, machine->device_node);
     kit_u64(kit, 0, "devices", "nvidia-smi", "gpu.count");
     if (!machine->device_node)
         kit_unavailable(kit, "the driver is loaded, but this container was given no GPU (no %s/nvidia0)", kit->call->dev_root);
@@ -143,17 +146,20 @@ void report_refusal(struct kit *kit, const char *message, int status)
         line = "nothing";
     int length = (int)strcspn(line, "\r\n");
     kit->host->evidence(kit->call, "nvidia-smi", message, strlen(message));
-    bool found_none = says(message, "No devices were found");
+    const bool found_none = says(message, "No devices were found"), mismatch = says(message, "version mismatch"),
+               lost = says(message, "Unable to determine the device handle") || says(message, "GPU is lost"),
+               denied = says(message, "Failed to initialize NVML: Unknown Error");
+    kit_wrong(kit, !found_none && (mismatch || lost || denied || *machine.module || machine.unbound));
     kit_bool(kit, found_none, "nvidia-smi", "gpu.driver.present");
     if (*machine.module)
         kit_string(kit, machine.module, "driver/nvidia/version", "gpu.driver.version");
     if (found_none)
         report_no_devices(kit, &machine);
-    else if (says(message, "version mismatch"))
+    else if (mismatch)
         report_mismatch(kit, &machine, message);
-    else if (says(message, "Unable to determine the device handle") || says(message, "GPU is lost"))
+    else if (lost)
         kit_fault(kit, "a GPU is lost: nvidia-smi says '%.*s'; reboot the node", length, line);
-    else if (says(message, "Failed to initialize NVML: Unknown Error"))
+    else if (denied)
         kit_fault(
             kit,
             "nvidia-smi says '%.*s': in a container its access to the devices was taken away, often by systemctl daemon-reload; start it "

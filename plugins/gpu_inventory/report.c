@@ -29,39 +29,6 @@ static void emit_truth(const struct of_gpu *of, enum truth truth, const char *fa
         kit_bool(of->kit, truth == YES, of->origin, "gpu.%u.%s", of->index, fact);
 }
 
-static void emit_gpu(const struct of_gpu *of, const struct gpu *gpu)
-{
-    emit_text(of, gpu->name, "name");
-    emit_text(of, gpu->bus_id, "bus_id");
-    emit_number(of, gpu->memory_total, "bytes", "memory_total_bytes");
-    emit_number(of, gpu->memory_used, "bytes", "memory_used_bytes");
-    emit_number(of, gpu->memory_free, "bytes", "memory_free_bytes");
-    emit_text(of, gpu->compute_mode, "compute_mode");
-    emit_text(of, gpu->mig_mode, "mig_mode");
-    emit_number(of, gpu->mig_devices, "devices", "mig_devices");
-    emit_truth(of, gpu->persistence, "persistence");
-    emit_truth(of, gpu->ecc, "ecc_enabled");
-    emit_number(of, gpu->ecc_volatile, "errors", "ecc_uncorrected");
-    emit_number(of, gpu->ecc_aggregate, "errors", "ecc_uncorrected_lifetime");
-    emit_truth(of, gpu->remap_pending, "row_remap_pending");
-    emit_truth(of, gpu->remap_failed, "row_remap_failed");
-    emit_text(of, gpu->recovery, "recovery_action");
-    emit_number(of, gpu->pcie_width, "lanes", "pcie_width");
-    emit_number(of, gpu->pcie_width_max, "lanes", "pcie_width_max");
-    emit_number(of, gpu->pcie_generation, "generation", "pcie_generation");
-    emit_number(of, gpu->pcie_generation_max, "generation", "pcie_generation_max");
-    emit_number(of, gpu->sm_clock, "MHz", "sm_clock_mhz");
-    emit_number(of, gpu->sm_clock_max, "MHz", "sm_clock_max_mhz");
-    emit_text(of, gpu->throttled, "throttled");
-    emit_number(of, gpu->processes, "processes", "processes");
-    emit_number(of, gpu->links_active, "links", "nvlinks_active");
-    emit_number(of, gpu->links_inactive, "links", "nvlinks_inactive");
-    emit_text(of, gpu->fabric_state, "fabric_state");
-    emit_text(of, gpu->fabric_status, "fabric_status");
-    if (gpu->temperature.told)
-        kit_f64(of->kit, (double)gpu->temperature.value, "Celsius", of->origin, "gpu.%u.temperature_c", of->index);
-}
-
 /* ---- judgements: each yes, no or not told ---- */
 
 static enum truth is_exclusive(const struct gpu *gpu)
@@ -123,17 +90,60 @@ static enum truth needs_recovery(const struct gpu *gpu)
     return !*gpu->recovery ? UNTOLD : strcmp(gpu->recovery, "None") ? YES : NO;
 }
 
+/* ---- facts ---- */
+
+static void emit_gpu(const struct of_gpu *of, const struct gpu *gpu)
+{
+    kit_wrong(of->kit, *gpu->complaint != '\0');
+    kit_bool(of->kit, !*gpu->complaint, of->origin, "gpu.%u.responding", of->index);
+    emit_text(of, gpu->name, "name");
+    emit_text(of, gpu->bus_id, "bus_id");
+    emit_number(of, gpu->memory_total, "bytes", "memory_total_bytes");
+    emit_number(of, gpu->memory_used, "bytes", "memory_used_bytes");
+    emit_number(of, gpu->memory_free, "bytes", "memory_free_bytes");
+    emit_text(of, gpu->compute_mode, "compute_mode");
+    emit_text(of, gpu->mig_mode, "mig_mode");
+    emit_number(of, gpu->mig_devices, "devices", "mig_devices");
+    emit_truth(of, gpu->persistence, "persistence");
+    emit_truth(of, gpu->ecc, "ecc_enabled");
+    kit_wrong(of->kit, has_ecc_errors(gpu) == YES);
+    emit_number(of, gpu->ecc_volatile, "errors", "ecc_uncorrected");
+    emit_number(of, gpu->ecc_aggregate, "errors", "ecc_uncorrected_lifetime");
+    emit_truth(of, gpu->remap_pending, "row_remap_pending");
+    kit_wrong(of->kit, gpu->remap_failed == YES);
+    emit_truth(of, gpu->remap_failed, "row_remap_failed");
+    kit_wrong(of->kit, needs_recovery(gpu) == YES);
+    emit_text(of, gpu->recovery, "recovery_action");
+    emit_number(of, gpu->pcie_width, "lanes", "pcie_width");
+    emit_number(of, gpu->pcie_width_max, "lanes", "pcie_width_max");
+    emit_number(of, gpu->pcie_generation, "generation", "pcie_generation");
+    emit_number(of, gpu->pcie_generation_max, "generation", "pcie_generation_max");
+    emit_number(of, gpu->sm_clock, "MHz", "sm_clock_mhz");
+    emit_number(of, gpu->sm_clock_max, "MHz", "sm_clock_max_mhz");
+    emit_text(of, gpu->throttled, "throttled");
+    emit_number(of, gpu->processes, "processes", "processes");
+    emit_number(of, gpu->links_active, "links", "nvlinks_active");
+    emit_number(of, gpu->links_inactive, "links", "nvlinks_inactive");
+    kit_wrong(of->kit, is_fabric_unready(gpu) == YES);
+    emit_text(of, gpu->fabric_state, "fabric_state");
+    emit_text(of, gpu->fabric_status, "fabric_status");
+    if (gpu->temperature.told)
+        kit_f64(of->kit, (double)gpu->temperature.value, "Celsius", of->origin, "gpu.%u.temperature_c", of->index);
+}
+
 /* Does any GPU? Not told unless at least one of them tells. */
 static void emit_any(struct kit *kit, const struct smi_log *log, const char *origin, enum truth (*ask)(const struct gpu *),
-                     const char *fact)
+                     const char *fact, bool faulty)
 {
     enum truth any = UNTOLD;
     for (size_t i = 0; i < log->count && any != YES; i++) {
         enum truth answer = ask(&log->gpus[i]);
         any = answer == UNTOLD ? any : answer;
     }
-    if (any != UNTOLD)
-        kit_bool(kit, any == YES, origin, "%s", fact);
+    if (any == UNTOLD)
+        return;
+    kit_wrong(kit, faulty && any == YES);
+    kit_bool(kit, any == YES, origin, "%s", fact);
 }
 
 /* Boards of one kind in one machine have the same links; fewer on one of them means a link that did not come up. */
@@ -182,16 +192,17 @@ void report_log(struct kit *kit, const struct smi_log *log, const char *origin)
     static const struct {
         enum truth (*ask)(const struct gpu *);
         const char *fact;
-    } summaries[] = {{is_exclusive, "gpu.any_exclusive"},
-                     {has_ecc_errors, "gpu.any_ecc_uncorrected"},
-                     {is_pending, "gpu.any_remap_pending"},
-                     {is_remap_failed, "gpu.any_remap_failed"},
-                     {is_mig, "gpu.any_mig"},
-                     {is_throttled, "gpu.any_throttled"},
-                     {is_memory_low, "gpu.memory_low"},
-                     {is_pcie_degraded, "gpu.pcie_degraded"},
-                     {is_fabric_unready, "gpu.fabric_not_ready"},
-                     {needs_recovery, "gpu.any_recovery_needed"}};
+        bool faulty; /* a fault if it is so, see judge() */
+    } summaries[] = {{is_exclusive, "gpu.any_exclusive", false},
+                     {has_ecc_errors, "gpu.any_ecc_uncorrected", true},
+                     {is_pending, "gpu.any_remap_pending", false},
+                     {is_remap_failed, "gpu.any_remap_failed", true},
+                     {is_mig, "gpu.any_mig", false},
+                     {is_throttled, "gpu.any_throttled", false},
+                     {is_memory_low, "gpu.memory_low", false},
+                     {is_pcie_degraded, "gpu.pcie_degraded", false},
+                     {is_fabric_unready, "gpu.fabric_not_ready", true},
+                     {needs_recovery, "gpu.any_recovery_needed", true}};
     kit_bool(kit, true, origin, "gpu.driver.present");
     kit_u64(kit, log->count, "devices", origin, "gpu.count");
     if (*log->driver)
@@ -201,7 +212,7 @@ void report_log(struct kit *kit, const struct smi_log *log, const char *origin)
     for (size_t i = 0; i < log->count; i++)
         emit_gpu(&(struct of_gpu){kit, origin, (unsigned)i}, &log->gpus[i]);
     for (size_t i = 0; i < sizeof summaries / sizeof *summaries; i++)
-        emit_any(kit, log, origin, summaries[i].ask, summaries[i].fact);
+        emit_any(kit, log, origin, summaries[i].ask, summaries[i].fact, summaries[i].faulty);
     emit_link_mismatch(kit, log, origin);
     judge(kit, log);
 }

@@ -107,8 +107,9 @@ static void emit_kills(struct kit *kit, struct group group, const char *file)
         return;
     }
     bool is_root = strlen(group.path) == group.top && kit_exists(kit, kit->call->sys_root, "%s/release_agent", group.path);
-    kit_u64(kit, own, "kills", origin, "host.cgroup.oom_kills");
     /* The root of the machine is nobody's own: what was killed there may be anybody's. */
+    kit_wrong(kit, own && !is_root);
+    kit_u64(kit, own, "kills", origin, "host.cgroup.oom_kills");
     if (own && !is_root)
         kit_fault(kit, "the kernel killed %llu process%s of this control group for lack of memory (%s)", (unsigned long long)own,
                   own == 1 ? "" : "es", origin);

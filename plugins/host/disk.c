@@ -118,6 +118,7 @@ static void emit_silent(struct kit *kit, const struct place *place)
 {
     struct mount mount;
     bool known = find_mount(kit, place, &mount);
+    kit_wrong(kit, true);
     kit_bool(kit, false, "statvfs", "host.disk.%s.responding", place->name);
     if (known)
         kit_string(kit, mount.type, "self/mountinfo", "host.disk.%s.type", place->name);
@@ -126,32 +127,45 @@ static void emit_silent(struct kit *kit, const struct place *place)
               known && mount_is_remote(mount.type) ? ": its server or the way to it is down" : "");
 }
 
-static void judge(struct kit *kit, const struct place *place, uint64_t free_bytes)
+/* What is wrong with a place that answers. */
+enum trouble { NO_TROUBLE, READ_ONLY, FULL, NO_INODE };
+
+static enum trouble judge(struct kit *kit, const struct place *place, uint64_t free_bytes)
 {
     bool work = !strcmp(place->name, "cwd") || !strcmp(place->name, "tmp");
     if (place->space.f_flag & ST_RDONLY) {
-        if (work)
-            kit_fault(kit, "the file system of %s (%s) is mounted read-only", place->name, place->path);
-    } else if (place->space.f_blocks && free_bytes < FULL_BYTES && strcmp(place->name, "shm") != 0) {
-        kit_fault(kit, "the file system of %s (%s) is full: %llu bytes are free", place->name, place->path, (unsigned long long)free_bytes);
-    } else if (place->space.f_files && !place->space.f_favail) {
-        kit_fault(kit, "the file system of %s (%s) has no inode left: remove small files", place->name, place->path);
+        if (!work)
+            return NO_TROUBLE;
+        kit_fault(kit, "the file system of %s (%s) is mounted read-only", place->name, place->path);
+        return READ_ONLY;
     }
+    if (place->space.f_blocks && free_bytes < FULL_BYTES && strcmp(place->name, "shm") != 0) {
+        kit_fault(kit, "the file system of %s (%s) is full: %llu bytes are free", place->name, place->path, (unsigned long long)free_bytes);
+        return FULL;
+    }
+    if (place->space.f_files && !place->space.f_favail) {
+        kit_fault(kit, "the file system of %s (%s) has no inode left: remove small files", place->name, place->path);
+        return NO_INODE;
+    }
+    return NO_TROUBLE;
 }
 
 static void emit_place(struct kit *kit, const struct place *place)
 {
     struct mount mount;
     uint64_t free_bytes = (uint64_t)place->space.f_bavail * place->space.f_frsize;
+    const enum trouble trouble = judge(kit, place, free_bytes);
     kit_bool(kit, true, place->path, "host.disk.%s.responding", place->name);
+    kit_wrong(kit, trouble == FULL);
     kit_u64(kit, free_bytes, "bytes", place->path, "host.disk.%s.free_bytes", place->name);
     /* Some file systems (btrfs, overlays of it) have no fixed number of inodes and tell 0 of 0. */
+    kit_wrong(kit, trouble == NO_INODE);
     if (place->space.f_files)
         kit_u64(kit, place->space.f_favail, "inodes", place->path, "host.disk.%s.free_inodes", place->name);
+    kit_wrong(kit, trouble == READ_ONLY);
     kit_bool(kit, (place->space.f_flag & ST_RDONLY) != 0, place->path, "host.disk.%s.readonly", place->name);
     if (find_mount(kit, place, &mount))
         kit_string(kit, mount.type, "self/mountinfo", "host.disk.%s.type", place->name);
-    judge(kit, place, free_bytes);
 }
 
 void host_disks(struct kit *kit)

@@ -51,8 +51,10 @@ static void emit_shm(struct kit *kit)
     }
     uint64_t size = (uint64_t)area.f_blocks * area.f_frsize, available = (uint64_t)area.f_bavail * area.f_frsize;
     kit_u64(kit, size, "bytes", path, "host.shm.size_bytes");
+    const bool full = size && available < (uint64_t)64 << 10;
+    kit_wrong(kit, full);
     kit_u64(kit, available, "bytes", path, "host.shm.free_bytes");
-    if (size && available < (uint64_t)64 << 10)
+    if (full)
         kit_fault(kit, "%s is full: %llu bytes of %llu are free; remove what dead jobs left there", path, (unsigned long long)available,
                   (unsigned long long)size);
 }

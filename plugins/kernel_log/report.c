@@ -46,6 +46,7 @@ static void emit_xids(struct kit *kit, const struct source *source, const struct
     for (unsigned i = 0; i < events->xid_codes; i++) {
         const struct xid_seen *seen = &events->xids[i];
         const struct xid *xid = xid_find(seen->code);
+        kit_wrong(kit, xid_is_serious(xid));
         kit_u64(kit, seen->tally.count, "events", source->name, "kernel.xid.%u.count", seen->code);
         if (*seen->gpus)
             kit_string(kit, seen->gpus, source->name, "kernel.xid.%u.gpus", seen->code);
@@ -54,24 +55,43 @@ static void emit_xids(struct kit *kit, const struct source *source, const struct
         if (xid_is_serious(xid))
             serious += seen->tally.count;
     }
+    kit_wrong(kit, serious != 0);
     kit_u64(kit, serious, "events", source->name, "kernel.xid.count");
 }
 
 static void emit_driver(struct kit *kit, const struct source *source, const struct events *events)
 {
     emit_xids(kit, source, events);
+    kit_wrong(kit, events->sxid_fatal.count != 0);
     emit_count(kit, source, &events->sxid, "events", "kernel.sxid.count");
+    kit_wrong(kit, events->sxid_fatal.count != 0);
     kit_u64(kit, events->sxid_fatal.count, "events", source->name, "kernel.sxid.fatal_count");
+    kit_wrong(kit, events->reset_required || events->off_bus.count);
     kit_bool(kit, events->reset_required || events->off_bus.count, source->name, "kernel.gpu_reset_required");
     emit_count(kit, source, &events->nvlink, "events", "kernel.nvlink_errors.count");
+    kit_wrong(kit, events->init_failure.count != 0);
     emit_count(kit, source, &events->init_failure, "events", "kernel.nvrm_init_failures.count");
     emit_count(kit, source, &events->peer_memory, "events", "kernel.peermem_errors.count");
+    kit_wrong(kit, events->mismatch.count && *events->client_version);
     emit_text(kit, source, events->client_version, "kernel.nvrm_mismatch.client_version");
+    kit_wrong(kit, events->mismatch.count && *events->module_version);
     emit_text(kit, source, events->module_version, "kernel.nvrm_mismatch.module_version");
+}
+
+/* Is the killed group this process's own, or one that holds it? Within a namespace of its own all this process sees is "/". */
+static bool is_own_group(struct kit *kit, const char *group)
+{
+    size_t length = strlen(group);
+    const char *own = length > 1 ? kit_read(kit, 65536, NULL, kit->call->proc_root, "self/cgroup") : NULL;
+    for (const char *at = own; at && (at = strstr(at, group)); at++)
+        if (at > own && at[-1] == ':' && (at[length] == '/' || at[length] == '\n' || !at[length]))
+            return true;
+    return false;
 }
 
 static void emit_processes(struct kit *kit, const struct source *source, const struct events *events)
 {
+    kit_wrong(kit, events->oom.whole_machine_kills || is_own_group(kit, events->oom.group));
     emit_count(kit, source, &events->oom.tally, "kills", "kernel.oom_kill.count");
     emit_text(kit, source, events->oom.victim, "kernel.oom_kill.victim");
     emit_text(kit, source, events->oom.group, "kernel.oom_kill.cgroup");
@@ -87,11 +107,15 @@ static void emit_machine(struct kit *kit, const struct source *source, const str
 {
     /* Each error is announced and described; where one of the two lines is missing, the other counts. */
     const struct tally *aer = events->aer_detail.count > events->aer_announced.count ? &events->aer_detail : &events->aer_announced;
+    kit_wrong(kit, events->aer_fatal.count != 0);
     emit_count(kit, source, aer, "events", "kernel.pcie_aer.count");
+    kit_wrong(kit, events->aer_fatal.count != 0);
     kit_u64(kit, events->aer_fatal.count, "events", source->name, "kernel.pcie_aer.fatal_count");
     emit_count(kit, source, &events->machine_check, "events", "kernel.machine_check.count");
     emit_count(kit, source, &events->link_down, "events", "kernel.link_flap.count");
+    kit_wrong(kit, events->adapter.count != 0);
     emit_count(kit, source, &events->adapter, "events", "kernel.adapter_errors.count");
+    kit_wrong(kit, events->fs_fatal.count != 0);
     emit_count(kit, source, &events->fs, "events", "kernel.fs_errors.count");
     emit_count(kit, source, &events->nfs, "events", "kernel.nfs_not_responding.count");
 }
@@ -131,17 +155,6 @@ static void judge_driver(struct kit *kit, const struct source *source, const str
                   events->init_failure.last);
     if (events->reset_required)
         kit_fault(kit, "a GPU waits for a reset%s: %s", ago(source, &events->reset, when, sizeof when), events->reset.last);
-}
-
-/* Is the killed group this process's own, or one that holds it? Within a namespace of its own all this process sees is "/". */
-static bool is_own_group(struct kit *kit, const char *group)
-{
-    size_t length = strlen(group);
-    const char *own = length > 1 ? kit_read(kit, 65536, NULL, kit->call->proc_root, "self/cgroup") : NULL;
-    for (const char *at = own; at && (at = strstr(at, group)); at++)
-        if (at > own && at[-1] == ':' && (at[length] == '/' || at[length] == '\n' || !at[length]))
-            return true;
-    return false;
 }
 
 static void judge_machine(struct kit *kit, const struct source *source, const struct events *events)

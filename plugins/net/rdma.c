@@ -68,16 +68,19 @@ static bool nccl_uses_rdma(const struct kit *kit)
     return !off || strtol(off, NULL, 10) == 0;
 }
 
-static void selection(struct net *net, struct totals *totals, const char *device, const char *port, const char *state)
+/* True when NCCL_IB_HCA names a port that is down, which is a fault. */
+static bool selection(struct net *net, struct totals *totals, const char *device, const char *port, const char *state)
 {
     struct kit *kit = &net->kit;
     const char *list = kit_env(kit, "NCCL_IB_HCA");
     if (!list || !*list || !net_selects(list, device, atoi(port)))
-        return;
+        return false;
     totals->chosen++;
-    if (strcmp(state, "ACTIVE") != 0 && net_selector_is_exact(list) && nccl_uses_rdma(kit))
+    const bool down = strcmp(state, "ACTIVE") != 0 && net_selector_is_exact(list) && nccl_uses_rdma(kit);
+    if (down)
         kit_fault(kit, "port %s of %s, which NCCL_IB_HCA=%s selects, is %s, not ACTIVE: check cable and switch, or leave it out", port,
                   device, list, state);
+    return down;
 }
 
 static void port_emit(struct net *net, struct totals *totals, const char *device, const char *port)
@@ -86,8 +89,11 @@ static void port_emit(struct net *net, struct totals *totals, const char *device
     const char *sys = kit->call->sys_root;
     char part[64], line[128], state[64] = "", layer[64] = "InfiniBand";
     (void)kit_part(part, sizeof part, device);
-    if (kit_read_line(kit, line, sizeof line, sys, "class/infiniband/%s/ports/%s/state", device, port)) {
+    if (kit_read_line(kit, line, sizeof line, sys, "class/infiniband/%s/ports/%s/state", device, port))
         (void)snprintf(state, sizeof state, "%.63s", after_number(line));
+    const bool refused = selection(net, totals, device, port, state);
+    if (*state) {
+        kit_wrong(kit, refused);
         kit_string(kit, state, "ports/*/state", "ib.port.%s.%s.state", part, port);
     }
     bool active = !strcmp(state, "ACTIVE");
@@ -105,7 +111,6 @@ static void port_emit(struct net *net, struct totals *totals, const char *device
             rate_note(totals, layer, rate);
     }
     counters_emit(kit, device, part, port);
-    selection(net, totals, device, port, state);
     if (active && !strcmp(layer, "Ethernet"))
         net_rdma_gids_emit(net, device, port);
 }

@@ -194,6 +194,23 @@ void status_is(enum probe_status status, const char *in_reason)
     if (ran.result->status != status || !strstr(ran.result->reason, in_reason))
         fail_msg("%s, '%s' (printed '%s'); expected %s, '%s'", probe_status_name(ran.result->status), ran.result->reason,
                  ran.result->output, probe_status_name(status), in_reason);
+    /* A fault says in which of its facts it consists; what is no fault accuses nobody. */
+    const struct fact *wrong = NULL;
+    for (size_t i = 0; i < ran.facts.count && !wrong; i++) /* problems of the environment are marked, grave or not */
+        wrong = ran.facts.facts[i].wrong && (status == PROBE_FAULT || strncmp(ran.facts.facts[i].name, "env.problem.", 12) != 0)
+                    ? &ran.facts.facts[i]
+                    : NULL;
+    if (status == PROBE_FAULT ? !wrong : wrong != NULL)
+        fail_msg("%s: %s is marked as wrong", probe_status_name(status), wrong ? wrong->name : "no fact");
+}
+
+void accused_are(const char *names)
+{
+    char list[1024] = "";
+    for (size_t i = 0; i < ran.facts.count; i++)
+        if (ran.facts.facts[i].wrong)
+            (void)snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", *list ? " " : "", ran.facts.facts[i].name);
+    assert_string_equal(list, names);
 }
 
 static const struct fact *find(const char *name, enum fact_type type)

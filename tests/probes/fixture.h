@@ -36,7 +36,10 @@ extern struct ran ran;
 void run_probe(const char *probe, const char *const *settings);
 #define RUN(probe, ...) run_probe(probe, (const char *const[]){__VA_ARGS__, NULL})
 
+/* Besides, whether some fact is marked as wrong, which must be so where there is a fault and only there. */
 void status_is(enum probe_status status, const char *in_reason);
+/* All facts that are marked as what the fault consists in, by name, joined by blanks. */
+void accused_are(const char *names);
 void fact_is_u64(const char *fact, uint64_t value);
 void fact_is_f64(const char *fact, double value);
 void fact_is_bool(const char *fact, bool value);

@@ -87,6 +87,7 @@ static void a_v100_of_an_old_driver(void **state)
     no_fact("gpu.fabric_not_ready");
     no_fact("gpu.any_remap_failed");
     status_is(PROBE_FAULT, "GPU 1 (00000000:07:00.0) has 2 uncorrected ECC errors");
+    accused_are("gpu.1.ecc_uncorrected gpu.any_ecc_uncorrected");
 }
 
 static void an_a100_divided_by_mig_and_a_hot_one(void **state)

@@ -115,6 +115,7 @@ static void control_groups_of_version_2_are_read_up_the_tree(void **state)
     fact_is_f64("host.cgroup.cpu_quota", 2.5);
     fact_is_f64("host.cgroup.cpu_throttled_seconds", 2.5);
     status_is(PROBE_FAULT, "the kernel killed 2 processes of this control group");
+    accused_are("host.cgroup.oom_kills");
 }
 
 /* Docker without a namespace for groups: the mounts show the container's own folder as their root. */
@@ -286,6 +287,7 @@ static void with_small_shared_memory(void)
     RUN("host", "cwd=/");
     fact_is_u64("host.shm.free_bytes", 0);
     status_is(PROBE_FAULT, "/dev/shm is full");
+    accused_are("host.shm.free_bytes");
 }
 
 static void with_a_full_work_folder(void)
@@ -302,6 +304,7 @@ static void with_a_full_work_folder(void)
     RUN("host", setting);
     fact_is_u64("host.disk.cwd.free_inodes", 0);
     status_is(PROBE_FAULT, "no inode left");
+    accused_are("host.disk.cwd.free_inodes");
     char big[128];
     (void)snprintf(big, sizeof big, "%s/0", tree);
     assert_true(posix_fallocate(open(big, O_WRONLY), 0, (off_t)(2 * MIB)) == 0);
@@ -321,6 +324,7 @@ static void with_a_read_only_work_folder(void)
     fact_is_bool("host.disk.cwd.readonly", true);
     fact_is_bool("host.disk.tmp.readonly", false);
     status_is(PROBE_FAULT, "mounted read-only");
+    accused_are("host.disk.cwd.readonly");
 }
 
 /* A FUSE file system whose server never answers stands for a dead file server. */

@@ -68,6 +68,7 @@ static void old_and_new_forms_of_an_xid(void **state)
     fact_is_string("kernel.xid.94.gpus", "0000:04:00");
     fact_is_u64("kernel.xid.count", 2);
     status_is(PROBE_FAULT, "Xid 62 on GPU 0000:03:00: the internal micro-controller halted; reset the GPU");
+    accused_are("kernel.xid.62.count kernel.xid.94.count kernel.xid.count");
 }
 
 static void the_recovery_a_gpu_asks_for_may_be_taken_back(void **state)
@@ -152,6 +153,7 @@ static void a_kill_in_the_own_group_is_a_fault_one_elsewhere_is_not(void **state
     tree_file("proc/self/cgroup", "0::" GROUP "\n");
     read_log(MEMCG);
     status_is(PROBE_FAULT, "the kernel killed pt_data_worker, which had reached the limit of " GROUP);
+    accused_are("kernel.oom_kill.count");
     tree_file("proc/self/cgroup", "0::" GROUP "2\n");
     read_log(MEMCG);
     status_is(PROBE_OK, "");
@@ -206,6 +208,7 @@ static void bus_errors_are_counted_once_an_event(void **state)
     fact_is_u64("kernel.pcie_aer.count", 2);
     fact_is_u64("kernel.pcie_aer.fatal_count", 1);
     status_is(PROBE_FAULT, "fatal PCIe error");
+    accused_are("kernel.pcie_aer.count kernel.pcie_aer.fatal_count");
 }
 
 static void links_and_adapters(void **state)

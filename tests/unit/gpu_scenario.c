@@ -58,6 +58,14 @@ static void differ(struct outcome *outcome, const char *what, const char *wanted
     outcome->wrong = true;
 }
 
+static bool any_wrong(const struct fact_set *facts)
+{
+    for (size_t i = 0; i < facts->count; i++)
+        if (facts->facts[i].wrong)
+            return true;
+    return false;
+}
+
 static void check(const struct scenario *scenario, struct outcome *outcome, const struct probe_result *result)
 {
     char limit[32];
@@ -69,6 +77,8 @@ static void check(const struct scenario *scenario, struct outcome *outcome, cons
     for (size_t i = 0; i < COUNT(scenario->facts) && scenario->facts[i]; i++)
         if (!fact_fits(&outcome->facts, scenario->facts[i]))
             differ(outcome, "fact", scenario->facts[i]);
+    if ((scenario->status == PROBE_FAULT) != any_wrong(&outcome->facts))
+        differ(outcome, "facts marked as wrong", scenario->status == PROBE_FAULT ? "those that the fault consists in" : "none");
     if (scenario->evidence && !strstr(result->evidence, scenario->evidence))
         differ(outcome, "in the evidence", scenario->evidence);
     if (scenario->log && !strstr(result->log, scenario->log))
