@@ -40,6 +40,7 @@ void scan_free(struct scan *scan)
     }
     free(scan->files);
     free((void *)scan->feeds);
+    held_free(scan);
     flight_free(scan->flight);
     collect_free(&scan->collect);
     finder_close(&scan->finder);
@@ -88,12 +89,13 @@ dtkb_status scan_feed(struct scan *scan, const char *name, const void *bytes, si
     uint32_t file = 0;
     while (file < scan->file_count && !(scan->feeds[file] && !strcmp(scan->files[file].name, name)))
         file++;
-    if (file == scan->file_count) {
-        dtkb_status status = feed_open(scan, name, &file, err);
-        if (status != DTKB_OK)
-            return status;
-    }
-    return feed_bytes(scan, file, bytes, length, err);
+    if (file < scan->file_count)
+        return feed_bytes(scan, file, bytes, length, err);
+    bool taken;
+    dtkb_status status = held_feed(scan, name, bytes, length, &taken, err);
+    if (status == DTKB_OK && !taken)
+        status = feed_open(scan, name, &file, err);
+    return status == DTKB_OK && !taken ? feed_bytes(scan, file, bytes, length, err) : status;
 }
 
 static dtkb_status cannot_read(const char *name, struct err *err)
@@ -239,9 +241,12 @@ dtkb_status scan_findings(struct scan *scan, struct findings *out, struct err *e
 {
     struct findings findings = {0};
     struct collect collect;
+    dtkb_status status = held_settle(scan, err);
+    if (status != DTKB_OK)
+        return status;
     if (!collect_clone(&scan->collect, &collect))
         return err_nomem(err);
-    dtkb_status status = copy_files(scan, &findings, err);
+    status = copy_files(scan, &findings, err);
     for (uint32_t i = 0; i < scan->file_count && status == DTKB_OK; i++) {
         if (scan->feeds[i])
             status = feed_peek(scan, i, &collect, &findings.files[i].lines, err);

@@ -42,7 +42,8 @@ dtkb_status scan_new(const struct scan_db *db, const struct scan_options *option
 /* A file, a directory (logs and dumps in it, depth-limited, sorted), an archive or a compressed file; "-" is standard input. */
 dtkb_status scan_path(struct scan *scan, const char *path, struct err *err);
 dtkb_status scan_fd(struct scan *scan, const char *name, int fd, struct err *err);
-/* Bytes as they come; lines may be split anywhere. `name` tells the stream apart (one per rank); the same name goes on where it stopped. */
+/* Bytes as they come; lines may be split anywhere. `name` tells the stream apart (one per rank); the same name goes on where it stopped.
+ * A document (a tool's report, a dump in JSON) is read as one if it is whole when findings are asked for. */
 dtkb_status scan_feed(struct scan *scan, const char *name, const void *bytes, size_t length, struct err *err);
 /* Everything found so far, the unfinished last lines included. The scan can go on afterwards; `out` is the caller's. */
 dtkb_status scan_findings(struct scan *scan, struct findings *out, struct err *err);

@@ -21,6 +21,13 @@ struct feed {
     bool ended;
 };
 
+/* Fed bytes that may be a document. */
+struct held {
+    char *name;
+    struct buf text;
+};
+#define HELD_MAX 64
+
 struct scan {
     const struct scan_db *db;
     struct scan_options options;
@@ -30,6 +37,8 @@ struct scan {
     size_t file_count, file_capacity;
     struct feed **feeds;   /* by file; NULL for files that were read whole */
     struct flight *flight; /* NULL until a dump was read */
+    struct held held[HELD_MAX];
+    size_t held_count, held_bytes;
 };
 
 /* told.c: signatures on the words of EV_DUMP and EV_OBSERVED evidence. */
@@ -48,6 +57,12 @@ dtkb_status feed_end(struct scan *scan, uint32_t file, struct err *err);
 void feed_free(struct feed *feed);
 /* What feed_end would find, into `collect`; the feed stays as it is. `*lines` and `*bytes` are the totals then. */
 dtkb_status feed_peek(const struct scan *scan, uint32_t file, struct collect *collect, uint64_t *lines, struct err *err);
+
+/* held.c: `*taken` is false for bytes of what is a log. */
+dtkb_status held_feed(struct scan *scan, const char *name, const void *bytes, size_t length, bool *taken, struct err *err);
+/* What is held is read, as a document if it is a whole one, else as a log that goes on. */
+dtkb_status held_settle(struct scan *scan, struct err *err);
+void held_free(struct scan *scan);
 
 /* parallel.c: a regular file of `size` bytes, by several threads where that pays. */
 dtkb_status scan_regular(struct scan *scan, const char *name, int fd, uint64_t size, struct err *err);

@@ -43,7 +43,7 @@ void tool_tell(struct tool_report *report, const struct tool_finding *finding, c
         fields[i] = (struct evidence_field){finding->fields[i].name, values[i]};
     }
     uint64_t sequence = ((uint64_t)report->file << 40) + report->told++;
-    struct evidence evidence = {.kind = EV_DUMP,
+    struct evidence evidence = {.kind = finding->setting ? EV_OBSERVED : EV_DUMP,
                                 .role = finding->role,
                                 .signature = SIGNATURE_NONE,
                                 .file = report->file,
@@ -52,6 +52,7 @@ void tool_tell(struct tool_report *report, const struct tool_finding *finding, c
                                 .time = NAN,
                                 .text = text,
                                 .fields = fields,
-                                .field_count = finding->field_count};
+                                .field_count = finding->field_count,
+                                .observed = finding->setting};
     collect_add(report->collect, &evidence, ~sequence); /* numbers from the other end than Flight Recorder's */
 }

@@ -1,6 +1,6 @@
 /*
  * Reports that diagnostic tools write as one document: NCCL RAS (`ncclras -f json`), DCGM (`dcgmi diag -j`), the driver
- * (`nvidia-smi -q -x`). What is wrong in them becomes EV_DUMP evidence in words of our own, on which signatures are tried. A report that
+ * (`nvidia-smi -q -x`). What is wrong in them becomes EV_DUMP evidence in words of our own, settings that jobs may run into EV_OBSERVED; signatures are tried on both. A report that
  * names nothing wrong is no evidence that all is well.
  */
 #ifndef DTKB_SCAN_TOOL_H
@@ -21,6 +21,7 @@ struct tool_report {
 
 struct tool_finding {
     enum sig_role role;
+    bool setting; /* how a machine was set up, no trouble by itself */
     int32_t rank;
     struct evidence_field fields[TOOL_FIELDS_MAX];
     size_t field_count;

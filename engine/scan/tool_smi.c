@@ -72,6 +72,16 @@ static void tell(struct tool_report *report, const struct gpu *gpu, const char *
     report->collect->training_log = report->collect->training_log || strcmp(fact, "pcie_width") != 0;
 }
 
+/* A machine may well be set up so; it explains what jobs that don't know of it run into. */
+static void tell_setting(struct tool_report *report, const struct gpu *gpu, const char *fact, const char *value, const char *words)
+{
+    struct tool_finding finding = {.role = ROLE_UNKNOWN, .setting = true, .rank = RANK_UNKNOWN};
+    tool_field(&finding, "finding", fact);
+    tool_field(&finding, "gpu", gpu->name);
+    tool_field(&finding, "value", value);
+    tool_tell(report, &finding, "nvidia-smi: %s %s", gpu->name, words);
+}
+
 /* Three schemas: one figure for double-bit errors; SRAM and DRAM; SRAM split into parity and SECDED. Only what came since the last reset
  * counts: a card may have been mended long ago. */
 static void tell_ecc(struct tool_report *report, const struct gpu *gpu)
@@ -141,6 +151,10 @@ static void tell_modes(struct tool_report *report, const struct gpu *gpu)
     }
     if (is(gpu->node, "compute_mode", "Prohibited"))
         tell(report, gpu, "compute_mode", "Prohibited", "is in compute mode Prohibited: no program can use it");
+    if (is(gpu->node, "compute_mode", "Exclusive_Process"))
+        tell_setting(report, gpu, "compute_mode", "Exclusive_Process", "is in compute mode Exclusive_Process: one process at a time");
+    if (is(gpu->node, "mig_mode/current_mig", "Enabled"))
+        tell_setting(report, gpu, "mig_mode", "Enabled", "is in MIG mode: a process can use one instance of it");
     /* The width, not the generation: an idle link slows down by itself. */
     unsigned long long width = number(gpu->node, "pci/pci_gpu_link_info/link_widths/current_link_width"),
                        maximum = number(gpu->node, "pci/pci_gpu_link_info/link_widths/max_link_width");

@@ -78,15 +78,20 @@ static size_t count_of(const struct findings *findings, enum evidence_kind kind)
     return count;
 }
 
-static const struct evidence *telling(const struct findings *findings, const char *words)
+static const struct evidence *telling_as(enum evidence_kind kind, const struct findings *findings, const char *words)
 {
     for (size_t i = 0; i < findings->evidence_count; i++)
-        if (findings->evidence[i].kind == EV_DUMP && strstr(findings->evidence[i].text, words))
+        if (findings->evidence[i].kind == kind && strstr(findings->evidence[i].text, words))
             return &findings->evidence[i];
     for (size_t i = 0; i < findings->evidence_count; i++)
         print_message("  %s\n", findings->evidence[i].text);
     fail_msg("nothing tells '%s'", words);
     return NULL;
+}
+
+static const struct evidence *telling(const struct findings *findings, const char *words)
+{
+    return telling_as(EV_DUMP, findings, words);
 }
 
 static const char *field_of(const struct evidence *evidence, const char *name)
@@ -294,11 +299,26 @@ static void sick_gpus_are_told(void **state)
     }
 }
 
+/* How a machine is set up is told, but as no failure. */
+static void settings_are_no_failures(void **state)
+{
+    (void)state;
+    struct findings findings = of_text(SMI("<compute_mode>Exclusive_Process</compute_mode>"
+                                           "<mig_mode><current_mig>Enabled</current_mig><pending_mig>Enabled</pending_mig></mig_mode>"));
+    assert_string_equal(field_of(telling_as(EV_OBSERVED, &findings, "in compute mode Exclusive_Process"), "finding"), "compute_mode");
+    assert_string_equal(field_of(telling_as(EV_OBSERVED, &findings, "in MIG mode"), "value"), "Enabled");
+    assert_int_equal(count_of(&findings, EV_DUMP), 0);
+    assert_int_equal(count_of(&findings, EV_OBSERVED), 2);
+    assert_true(findings.clean_end);
+    findings_free(&findings);
+}
+
 static void healthy_gpus_are_not(void **state)
 {
     (void)state;
     struct findings findings =
-        of_text(SMI("<compute_mode>Exclusive_Process</compute_mode><fabric><state>N/A</state></fabric><ecc_errors><volatile>"
+        of_text(SMI("<compute_mode>Default</compute_mode><mig_mode><current_mig>N/A</current_mig></mig_mode><fabric><state>N/A</state></"
+                    "fabric><ecc_errors><volatile>"
                     "<dram_uncorrectable>0</dram_uncorrectable></volatile><aggregate><dram_uncorrectable>9</dram_uncorrectable></aggregate>"
                     "</ecc_errors><gpu_recovery_action>None</gpu_recovery_action><processes><process_info><process_name>GPU is lost"
                     "</process_name></process_info></processes>"));
@@ -342,6 +362,67 @@ static void pipes_hold_reports_too(void **state)
     struct findings findings = read_from(ends[0]);
     (void)telling(&findings, "has 5 uncorrected ECC errors");
     assert_int_equal(count_of(&findings, EV_SIGNATURE), 1);
+    findings_free(&findings);
+}
+
+static struct findings of_feed(const char *const *pieces, size_t count, size_t piece)
+{
+    struct scan *scan;
+    assert_int_equal(scan_new(db, NULL, &scan, NULL), DTKB_OK);
+    for (size_t i = 0; i < count; i++)
+        for (size_t at = 0, length = strlen(pieces[i]); at < length; at += piece)
+            assert_int_equal(scan_feed(scan, "fed", pieces[i] + at, length - at < piece ? length - at : piece, NULL), DTKB_OK);
+    return conclude(scan);
+}
+
+static void fed_bytes_hold_reports_too(void **state)
+{
+    (void)state;
+    for (size_t piece = 1; piece < sizeof sick; piece = piece * 3 + 1) {
+        const char *const report[] = {sick};
+        struct findings findings = of_feed(report, 1, piece);
+        (void)telling(&findings, "has 5 uncorrected ECC errors");
+        assert_int_equal(count_of(&findings, EV_SIGNATURE), 1);
+        assert_int_equal(findings.file_count, 1);
+        assert_string_equal(findings.files[0].name, "fed");
+        findings_free(&findings);
+    }
+}
+
+/* Whatever begins with a brace or an angle bracket and is a log is read as one, in order and whole. */
+static void fed_logs_that_look_like_reports_are_logs(void **state)
+{
+    (void)state;
+    static char many[20000] = "{\"step\": 0}\n";
+    while (strlen(many) < sizeof many - 100)
+        strcat(many, "{\"step\": 1, \"loss\": 0.5}\n");
+    strcat(many, "GPU has 7 uncorrected ECC errors since then\n");
+    const char *const logs[][2] = {{"{\"communicators\": [\n", "GPU has 7 uncorrected ECC errors since then\n"},
+                                   {"<nvidia_smi", " was asked\nGPU has 7 uncorrected ECC errors since then\n"},
+                                   {many, ""}};
+    for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++) {
+        struct findings findings = of_feed(logs[i], 2, 50);
+        (void)telling_as(EV_SIGNATURE, &findings, "has 7 uncorrected ECC errors");
+        assert_int_equal(findings.bytes, strlen(logs[i][0]) + strlen(logs[i][1]));
+        assert_true(findings.lines >= 2);
+        findings_free(&findings);
+    }
+}
+
+static void what_was_concluded_from_goes_on(void **state)
+{
+    (void)state;
+    static const char first[] = "{\"communicators\": [\n", second[] = "GPU has 7 uncorrected ECC errors since then\n";
+    struct scan *scan;
+    struct findings findings;
+    assert_int_equal(scan_new(db, NULL, &scan, NULL), DTKB_OK);
+    assert_int_equal(scan_feed(scan, "fed", first, strlen(first), NULL), DTKB_OK);
+    assert_int_equal(scan_findings(scan, &findings, NULL), DTKB_OK);
+    assert_int_equal(findings.lines, 1);
+    findings_free(&findings);
+    assert_int_equal(scan_feed(scan, "fed", second, strlen(second), NULL), DTKB_OK);
+    findings = conclude(scan);
+    assert_int_equal(telling_as(EV_SIGNATURE, &findings, "has 7 uncorrected ECC errors")->line, 2);
     findings_free(&findings);
 }
 
@@ -435,10 +516,14 @@ int main(void)
         cmocka_unit_test(failed_tests_are_told_with_gpu_and_warning),
         cmocka_unit_test(older_layouts_are_read),
         cmocka_unit_test(sick_gpus_are_told),
+        cmocka_unit_test(settings_are_no_failures),
         cmocka_unit_test(healthy_gpus_are_not),
         cmocka_unit_test(a_cut_off_inventory_is_read_as_far_as_it_goes),
         cmocka_unit_test(entities_stay_what_they_are),
         cmocka_unit_test(pipes_hold_reports_too),
+        cmocka_unit_test(fed_bytes_hold_reports_too),
+        cmocka_unit_test(fed_logs_that_look_like_reports_are_logs),
+        cmocka_unit_test(what_was_concluded_from_goes_on),
         cmocka_unit_test(archives_hold_reports_too),
         cmocka_unit_test(what_is_no_report_is_read_as_a_log),
         cmocka_unit_test(hostile_reports_do_no_harm),

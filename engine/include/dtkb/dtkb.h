@@ -132,7 +132,7 @@ typedef struct dtkb_diagnose_options {
 DTKB_API dtkb_status dtkb_diagnosis_new(dtkb *engine, const dtkb_diagnose_options *options, dtkb_diagnosis **out);
 
 /* Feeds bytes of a log as they come; lines may be split anywhere. `source` tells streams apart (one per rank, say); NULL: one unnamed
- * stream. */
+ * stream. A tool's report (ncclras, dcgmi, nvidia-smi) or a dump in JSON is known as what it is if it is whole when concluded from. */
 DTKB_API dtkb_status dtkb_feed(dtkb_diagnosis *diagnosis, const char *source, const void *bytes, size_t length);
 
 /* Feeds a file (plain, compressed or an archive), a directory of logs and dumps, or "-" for standard input. */
