@@ -129,7 +129,9 @@ struct observe_ranks {
     unsigned value_count;
     unsigned differing, equal, unequal; /* pairs of ranks whose parameters differ; whose data are the same, or not */
     unsigned judging;                   /* ... that go by unlike values of a metric */
-    struct place alone_at, differing_at, equal_at, judging_at;
+    unsigned syncing, most_syncing;     /* wandb's runs that were begun and have not ended; the most at a time */
+    bool trials;                        /* an agent begins the runs */
+    struct place alone_at, differing_at, equal_at, judging_at, syncing_at;
 };
 
 enum wait_place { WAIT_NONE, WAIT_COLLECTIVE, WAIT_MEETING, WAIT_LOADER, WAIT_DEVICE, WAIT_FILE, WAIT_PLACES };

@@ -15,10 +15,12 @@
 #define VERSION_SLOWER 0.8
 #define GROWN 1.6 /* the last third of the times over the first */
 #define GROWN_COUNT 7
+#define DOUBLED_COUNT 4 /* so few are enough where each is slower than the one before, and the last twice as slow as the first */
 #define DATA_SHARE 0.5
 #define DATA_LINES 4
 #define LINK_SHARE 0.35
 #define ACCURACY_LOST 0.02
+#define DIVIDED 0.06       /* how exactly a value is that of one rank divided by how many there are */
 #define TRAINING_LOST 0.15 /* of the accuracy in training */
 #define RATE_FASTER 0.5    /* the learning rate at the same step */
 #define OPTIONS_SLOWER 3.0 /* the same script on as many GPUs, with other options */
@@ -87,11 +89,17 @@ static void compare_widths(const struct setting *few, const struct setting *many
     if (few->rate > 0 && few->rate_step == many->rate_step && many->rate > 0 && many->rate < RATE_FASTER * few->rate)
         observe_tell(collect, &many->rate_at, "learning rate: at step %.0f it is %.3g with %s and %.3g with %s", many->rate_step,
                      many->rate, b, few->rate, a);
+    double learned = last_accuracy(few), lost = learned - last_accuracy(many);
+    double divided = many->accuracy > 0 ? few->accuracy / many->accuracy : learned / (learned - lost);
+    if (ideal > 1.9 && fabs(ideal - round(ideal)) < 0.01 && fabs(divided / ideal - 1) < DIVIDED) {
+        observe_tell(collect, many->accuracy > 0 ? &many->accuracy_at : &many->train_accuracy.last,
+                     "metric: with %s it is that with %s divided by %.0f", b, a, ideal);
+        return;
+    }
     if (many->accuracy > 0 && few->accuracy - many->accuracy > ACCURACY_LOST) {
         observe_tell(collect, &many->accuracy_at, "accuracy: %.4g with %s, %.4g with %s", many->accuracy, b, few->accuracy, a);
         return; /* a run that learns less is not judged by its speed */
     }
-    double learned = last_accuracy(few), lost = learned - last_accuracy(many);
     if (lost > TRAINING_LOST) {
         observe_tell(collect, &many->train_accuracy.last, "accuracy: %.4g with %s, %.4g with %s", learned - lost, b, learned, a);
         return;
@@ -133,6 +141,17 @@ static bool parted(const struct readings *readings, unsigned third, bool rises)
     return least > most;
 }
 
+/* How many times as slow the last reading is as the first, where each one is slower than the one before; 1 otherwise. */
+static double falls_throughout(const struct readings *readings, bool rises)
+{
+    const double *values = readings->values;
+    for (unsigned i = 1; i < readings->count; i++)
+        if (rises ? values[i] <= values[i - 1] : values[i] >= values[i - 1])
+            return 1;
+    double last = values[readings->count - 1];
+    return rises ? last / values[0] : values[0] / last;
+}
+
 /* Times that grow as training goes on; the first reading is left out, it warms up. */
 static void tell_growth(const struct setting *setting, struct collect *collect)
 {
@@ -143,14 +162,19 @@ static void tell_growth(const struct setting *setting, struct collect *collect)
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         const struct readings *readings = &setting->speed[kinds[k].kind];
         unsigned n = readings->count, third = (n - 1) / 3;
-        if (n < GROWN_COUNT)
+        if (n < GROWN_COUNT) {
+            double doubled = n >= DOUBLED_COUNT ? falls_throughout(readings, kinds[k].kind == SPEED_EPOCH) : 1;
+            if (doubled > 2)
+                observe_tell(collect, &readings->last, "speed: %s at the end takes %.1f times what it took at the beginning",
+                             kinds[k].thing, doubled);
             continue;
+        }
         double first = readings_median(readings, 1, 1 + third), last = readings_median(readings, n - third, n);
         double grown = kinds[k].kind == SPEED_EPOCH ? last / first : first / last;
         double half = readings_median(readings, n / 2 - third / 2, n / 2 - third / 2 + third);
         bool steady = kinds[k].kind == SPEED_EPOCH ? half >= first && last >= half : half <= first && last <= half;
         if (grown > GROWN && steady && parted(readings, third, kinds[k].kind == SPEED_EPOCH))
-            observe_tell(collect, &readings->last, "speed: %s takes %.1f times as long at the end as at the beginning", kinds[k].thing,
+            observe_tell(collect, &readings->last, "speed: %s at the end takes %.1f times what it took at the beginning", kinds[k].thing,
                          grown);
     }
 }

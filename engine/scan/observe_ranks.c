@@ -185,8 +185,25 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
         keep(ranks, &now, place);
 }
 
+/* wandb tells of each run that it begins, and sums up each that ends. */
+static void read_run(struct observe_ranks *ranks, const char *text, const struct place *place)
+{
+    ranks->trials = ranks->trials || strstr(text, "Agent Starting Run");
+    if (strstr(text, "Run history") || strstr(text, "Run summary") || strstr(text, "Synced ") || strstr(text, "process to finish"))
+        ranks->syncing = 0;
+    if (!strstr(text, "Syncing run "))
+        return;
+    if (++ranks->syncing > ranks->most_syncing) {
+        ranks->most_syncing = ranks->syncing;
+        ranks->syncing_at = *place;
+    }
+}
+
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place)
 {
+    const char *run = strstr(line->text, "wandb: ");
+    if (run)
+        read_run(ranks, run, place);
     if (!strcasestr(line->text, "rank") && !strcasestr(line->text, "process") && line->rank < 0)
         return;
     read_alone(ranks, line, place);
@@ -197,6 +214,8 @@ void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct 
 {
     if (ranks->origin_count > 1 || ranks->alone >= ALONE_COUNT || (ranks->alone > 1 && started > 1))
         observe_tell(collect, &ranks->alone_at, "ranks: %u times a process takes itself for rank 0 of 1", ranks->alone);
+    if (ranks->most_syncing > 1 && !ranks->trials)
+        observe_tell(collect, &ranks->syncing_at, "ranks: %u wandb runs are begun by one job", ranks->most_syncing);
     if (ranks->differing)
         observe_tell(collect, &ranks->differing_at, "ranks: parameters or gradients differ between ranks");
     if (ranks->judging)

@@ -149,7 +149,8 @@ unsigned long rates_batches_told(const char *text)
 double rates_accuracy(const char *text)
 {
     static const char *const names[] = {"accuracy @ 1 =", "val_accuracy",  "val_acc",  "val acc",       "validation accuracy",
-                                        "test accuracy",  "test_accuracy", "test_acc", "eval_accuracy", "acc@1"};
+                                        "test accuracy",  "test_accuracy", "test_acc", "eval_accuracy", "acc@1",
+                                        "prec@1",         "recall@1",      "bbox_map", "miou"};
     double value;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (observe_after(text, names[i], &value, NULL) && value >= 0 && value <= 100)
@@ -160,7 +161,7 @@ double rates_accuracy(const char *text)
 /* Of training, as it goes: rough, and of the part of a class only that the name tells. */
 double rates_train_accuracy(const char *text)
 {
-    static const char *const names[] = {"train-accuracy", "train_accuracy", "train_acc", "accuracy"};
+    static const char *const names[] = {"train-accuracy", "train_accuracy", "train_acc", "accuracy", "acc"};
     double value;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *at;

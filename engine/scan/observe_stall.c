@@ -24,6 +24,8 @@ static const struct frame_mark marks[] = {{"init_process_group", WAIT_MEETING},
                                           {"ncclCommInit", WAIT_MEETING},
                                           {"bootstrapInit", WAIT_MEETING},
                                           {"hvd.init", WAIT_MEETING},
+                                          {"_verify_param_shape_across_processes", WAIT_MEETING}, /* the wrapper's first exchange */
+                                          {"_sync_module_states", WAIT_MEETING},
                                           {"distributed_c10d.py", WAIT_COLLECTIVE},
                                           {"horovod/torch/mpi_ops", WAIT_COLLECTIVE},
                                           {"ncclAllReduce", WAIT_COLLECTIVE},

@@ -135,8 +135,9 @@ static unsigned counted(const char *text, const char *const *things)
         size_t length = strlen(things[i]);
         for (const char *p = text; (p = strcasestr(p, things[i])); p += length) {
             const char *end = p;
-            if (end == text || isalpha((unsigned char)p[length + (p[length] == 's')]))
-                continue;
+            if (end == text || isalpha((unsigned char)p[length + (p[length] == 's')]) ||
+                (end - text > 1 && end[-1] == '-' && end[-2] == '-'))
+                continue; /* "--batch_size 512 --device_ids" counts no devices */
             while (end > text && (end[-1] == ' ' || end[-1] == '-' || end[-1] == '_' || end[-1] == 'x'))
                 end--;
             const char *begin = end;
@@ -195,8 +196,9 @@ void observe_counts(const char *text, unsigned *gpus, unsigned *nodes)
     *gpus = option(text, gpu_options);
     if (!*gpus)
         *gpus = listed(text, "CUDA_VISIBLE_DEVICES", true);
-    if (!*gpus)
-        *gpus = listed(text, "-gpus", false);
+    static const char *const lists[] = {"-gpus", "device_ids", "device-ids", "gpu_ids", "gpu-ids", "--gpu ", "--devices", NULL};
+    for (size_t i = 0; lists[i] && !*gpus; i++)
+        *gpus = listed(text, lists[i], false);
     if (!*gpus)
         *gpus = counted(text, gpu_words);
     *nodes = option(text, node_options);

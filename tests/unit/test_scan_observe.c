@@ -145,6 +145,12 @@ static void settings_compared(void **state)
     shows("# 1 GPU\nEpoch 0:   0%| | 0/1556 [00:00<?, ?it/s]\nEpoch 0:  50%| | 700/1556 [10:00<10:00, 1.2it/s]\n"
           "# 4 GPUs\nEpoch 0:  50%| | 700/1556 [10:00<10:00, 1.2it/s]\n",
           "an epoch has 1556 steps with 4 GPUs as with 1 GPU");
+    shows("$ python t.py --batch_size 512 --device_id 0\nbatch_time: 0.021\n$ python t.py --batch_size 512 --device_ids 0,1\nbatch_time: "
+          "0.052\n",
+          "a step with 2 GPUs takes 2.5 times as long as with 1 GPU");
+    shows("# 1 GPU\nbest recall@1 0.857\n# 4 GPUs\nbest recall@1 0.804\n", "accuracy: 0.804 with 4 GPUs, 0.857 with 1 GPU");
+    shows("# 1 GPU\nacc:0.891\n# 4 GPUs\nacc:0.221\nacc:0.223\nacc:0.220\n", "metric: with 4 GPUs it is that with 1 GPU divided by 4");
+    shows("# 2 GPUs\ntest_acc: 0.88\n# 3 GPUs\ntest_acc: 0.587\n", "accuracy: 0.587 with 3 GPUs"); /* two thirds are no share */
     shows("# 1 GPU\nstep 1 2.0 it/s\nval_acc: 0.761\n# 8 GPUs\nstep 1 2.0 it/s\nval_acc: 0.702\n",
           "accuracy: 0.702 with 8 GPUs, 0.761 with 1 GPU");
     shows_nothing("1 GPU: 402.1 img/s\n8 GPUs: 3011.8 img/s\n");
@@ -206,7 +212,11 @@ static void times_and_data(void **state)
     char text[2048] = "";
     for (int i = 0; i < 12; i++)
         (void)snprintf(text + strlen(text), sizeof text - strlen(text), "Epoch %d: time: %d.5\n", i, 300 + 90 * i);
-    shows(text, "an epoch takes 2.5 times as long at the end");
+    shows(text, "an epoch at the end takes 2.5 times");
+    shows("step 10 loss 2 1.05s/it\nstep 20 loss 2 1.31s/it\nstep 30 loss 2 1.75s/it\nstep 40 loss 2 2.30s/it\n",
+          "a step at the end takes 2.2 times");
+    shows_nothing("step 10 loss 2 1.05s/it\nstep 20 loss 2 1.75s/it\nstep 30 loss 2 1.31s/it\nstep 40 loss 2 2.30s/it\n");
+    shows_nothing("step 10 loss 2 1.05s/it\nstep 20 loss 2 1.11s/it\nstep 30 loss 2 1.15s/it\nstep 40 loss 2 1.30s/it\n");
     *text = '\0';
     for (int i = 0; i < 12; i++)
         (void)snprintf(text + strlen(text), sizeof text - strlen(text), "Epoch %d: time: %d.5\n", i, 300 + (i % 3) * 90);
@@ -304,6 +314,11 @@ static void ranks(void **state)
           "each judges by its own value");
     shows_nothing(
         "[rank: 1] Metric val_loss improved. New best score: -11.178\n[rank: 0] Metric val_loss improved. New best score: -11.178\n");
+    shows("wandb: Syncing run misty-sun-1\nwandb: Syncing run brisk-oak-2\nepoch 1\n", "2 wandb runs are begun by one job");
+    shows_nothing(
+        "wandb: Syncing run misty-sun-1\nepoch 1\nwandb: Run history:\nwandb: Synced misty-sun-1\nwandb: Syncing run brisk-oak-2\n");
+    shows_nothing(
+        "wandb: Agent Starting Run: a1 with config:\nwandb: Syncing run a-1\nwandb: Agent Starting Run: a2\nwandb: Syncing run a-2\n");
     shows_nothing("rank 0 of 1\nepoch 1\n");
     shows_nothing("$ mpirun -np 4 python t.py\nlocal rank: 0, size: 1\nlocal rank: 0, size: 1\n");
     shows_nothing("rank 0: sum of weights 1412.0391\nrank 1: sum of weights 1412.0391\n");
@@ -320,6 +335,9 @@ static void stacks(void **state)
           "stack: a process waits in a collective");
     shows("Thread 0x7F01 (idle): \"MainThread\"\n    barrier (torch/distributed/distributed_c10d.py:3700)\n"
           "    init_process_group (torch/distributed/distributed_c10d.py:1200)\n",
+          "stack: a process waits for the other ranks to meet");
+    shows("Thread 81 (active): \"MainThread\"\n    _verify_param_shape_across_processes (torch/distributed/utils.py:265)\n"
+          "    __init__ (torch/nn/parallel/distributed.py:798)\n",
           "stack: a process waits for the other ranks to meet");
     shows("Thread 81 (active): \"MainThread\"\n    wait (threading.py:312)\n    _try_get_data (torch/utils/data/dataloader.py:1131)\n",
           "stack: a process waits for the data loader");
