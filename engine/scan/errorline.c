@@ -42,13 +42,15 @@ static bool is_harmless(const struct line *line)
     return false;
 }
 
-/* "error 1e-6", "error = 0.01": a measured quantity */
+/* "error 1e-6", "error = 0.01", "val-error-top1: 0.319": a measured quantity */
 static bool is_quantity(const struct line *line)
 {
     const char *p = line_find(line, "error");
     if (!p)
         return false;
     p += 5;
+    if (*p == '-' || *p == '_' || *p == '@' || *p == '(') /* the rest of its name */
+        p += strspn(p, "-_@%()abcdefghijklmnopqrstuvwxyz0123456789");
     size_t gap = strspn(p, " =:");
     const char *q = p + gap;
     size_t n = strspn(q, "0123456789.eE-+");
@@ -60,6 +62,8 @@ bool is_error_line(const struct line *line)
     const char *text = line->text;
     if (line->length < 8 || line->level == 'D' || line->level == 'I' || line->level == 'W')
         return false;
+    if (!strncmp(text, "$ ", 2))
+        return false; /* a command: "$ grep error train.log" */
     size_t indent = strspn(text, " ");
     if (!strncmp(text + indent, "raise ", 6) || !strncmp(text + indent, "File \"", 6) || !strncmp(text + indent, "except ", 7))
         return false; /* source in a traceback */
