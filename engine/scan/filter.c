@@ -186,7 +186,7 @@ static const char *confirm_short(const struct filter *filter, const char *at, co
 #define GROUP (LONG_STEP * SHORT_STEP) /* bytes after which both kinds of samples begin anew */
 
 /* Looks at one group of samples after another; the last ones may lie behind `to`, as their windows may begin before. */
-const char *filter_find_plain(const struct filter *filter, const char *from, const char *to)
+static const char *find_plain(const struct filter *filter, const char *from, const char *to)
 {
     for (const char *group = from; group < to + (LONG_STEP - 1); group += GROUP) {
         for (size_t i = 0; i < GROUP; i++) {
@@ -268,7 +268,7 @@ static __attribute__((noinline)) const char *confirm_group(const struct filter *
     return NULL;
 }
 
-/* filter_find_plain with eight samples at once. */
+/* find_plain with eight samples at once. */
 __attribute__((target("avx2"))) static const char *find_wide(const struct filter *filter, const char *from, const char *to)
 {
     for (const char *group = from; group < to + (LONG_STEP - 1); group += WIDE_GROUP) {
@@ -293,7 +293,7 @@ static const char *(*best_find(void))(const struct filter *filter, const char *f
     if (__builtin_cpu_supports("avx2"))
         return find_wide;
 #endif
-    return filter_find_plain;
+    return find_plain;
 }
 
 struct filter *filter_new(const char *const *literals, const uint8_t *windows, size_t count)
@@ -335,7 +335,26 @@ void filter_free(struct filter *filter)
     free(filter);
 }
 
+/* A sample that was looked at later may have a window that begins up to two bytes before `place`. */
+static const char *first_of(const struct filter *filter, const char *place, const char *from, const char *to)
+{
+    if (place == to)
+        return to;
+    for (const char *at = place - from < LONG_STEP - 1 ? from : place - (LONG_STEP - 1); at < place; at++) {
+        struct filter_place there = {0};
+        size_t literal;
+        if (filter_next(filter, at, &there, &literal))
+            return at;
+    }
+    return place;
+}
+
 const char *filter_find(const struct filter *filter, const char *from, const char *to)
 {
-    return filter->find(filter, from, to);
+    return first_of(filter, filter->find(filter, from, to), from, to);
+}
+
+const char *filter_find_plain(const struct filter *filter, const char *from, const char *to)
+{
+    return first_of(filter, find_plain(filter, from, to), from, to);
 }

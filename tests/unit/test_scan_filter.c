@@ -83,6 +83,38 @@ static void no_literal_is_passed_over(void **state)
     filter_free(filter);
 }
 
+/* Every literal at every place, one after another: none is skipped because another one was found first. */
+static void all_literals_are_found(void **state)
+{
+    (void)state;
+    struct filter *filter = new_filter();
+    static char memory[FILTER_PAD + 200 + FILTER_PAD];
+    char *text = memory + FILTER_PAD;
+    for (size_t round = 0; round < 20000; round++) {
+        size_t length = 0, expected = 0, found = 0;
+        while (length < 120) { /* literals side by side and laid over one another */
+            const char *literal = literals[next_random() % COUNT];
+            size_t size = strlen(literal), back = next_random() % 4;
+            length = length > back ? length - back : 0;
+            memcpy(text + length, literal, size);
+            length += size;
+        }
+        memset(text + length, 0, FILTER_PAD);
+        for (size_t at = 0; at < length; at++)
+            for (size_t i = 0; i < COUNT; i++)
+                expected += length - at >= strlen(literals[i]) && !strncasecmp(text + at, literals[i], strlen(literals[i]));
+        for (const char *at = filter_find(filter, text, text + length); at < text + length;
+             at = filter_find(filter, at + 1, text + length)) {
+            struct filter_place place = {0};
+            for (size_t id; filter_next(filter, at, &place, &id); found++)
+                assert_int_equal(strncasecmp(place.start, literals[id], strlen(literals[id])), 0);
+        }
+        if (found != expected)
+            fail_msg("%zu of %zu in \"%s\"", found, expected, text);
+    }
+    filter_free(filter);
+}
+
 static void what_has_no_literal_is_passed_over(void **state)
 {
     (void)state;
@@ -225,6 +257,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_literal_is_passed_over),
+        cmocka_unit_test(all_literals_are_found),
         cmocka_unit_test(what_has_no_literal_is_passed_over),
         cmocka_unit_test(expressions_give_their_rarest_needed_text),
         cmocka_unit_test(guards_ask_for_every_part),
