@@ -31,7 +31,10 @@ static const char *const literals[] = {"hang",
                                        "exitcode",
                                        "Traceback (most recent call last)",
                                        "ncclSystemError",
-                                       "no space left on device"};
+                                       "no space left on device",
+                                       "closed by localRank",
+                                       " by ",
+                                       "y loc"};
 #define COUNT (sizeof literals / sizeof literals[0])
 
 static struct filter *new_filter(void)
