@@ -66,6 +66,8 @@ struct roll_call *roll_begin(struct kit *kit, const struct roll_setup *setup)
         roll->strangers[i].fd = -1;
     if (setup->gift)
         memcpy(roll->gift, setup->gift, setup->gift_length < ROLL_GIFT_MAX ? setup->gift_length : ROLL_GIFT_MAX);
+    roll_text(roll->stamp, sizeof roll->stamp, setup->stamp ? setup->stamp : "");
+    roll->setup.gift = roll->setup.stamp = NULL;
     (void)gethostname(roll->host, sizeof roll->host - 1);
     set_ports(roll);
     roll->began = roll_now(roll);

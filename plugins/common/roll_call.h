@@ -48,7 +48,7 @@ uint64_t roll_token(const struct job *job, const char *purpose, const char *chan
 /* What follows from the job and from the parameters `head`, `port` and `trial`: all but the times, the gift and the stamp. */
 struct roll_setup roll_setup(const struct kit *kit, const struct job *job, const char *purpose);
 
-/* Begins; NULL with a reason given to the kit. Memory is the kit's, roll_end() closes the connections. */
+/* Begins; NULL with a reason given to the kit. Gift and stamp are copied, the heads must stay. Memory is the kit's, roll_end() closes the connections. */
 struct roll_call *roll_begin(struct kit *kit, const struct roll_setup *setup);
 void roll_end(struct roll_call *roll);
 

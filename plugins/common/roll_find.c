@@ -79,16 +79,15 @@ void roll_find_missing(struct roll_call *roll)
 
 bool roll_find_different(struct roll_call *roll)
 {
-    const char *own = roll->setup.stamp ? roll->setup.stamp : "";
     const struct peer *other = NULL;
     char ranks[128] = "";
     for (size_t i = 1; i < roll->peer_count; i++)
-        if (strcmp(roll->peers[i].stamp, own) != 0) {
+        if (strcmp(roll->peers[i].stamp, roll->stamp) != 0) {
             add_rank(ranks, sizeof ranks, (uint32_t)i);
             other = other ? other : &roll->peers[i];
         }
     if (other)
-        roll_find(roll, TROUBLE_DIFFERS, ranks, "not all ranks are alike: rank 0 has %s, rank %u has %s (unlike rank 0: %s)", own,
+        roll_find(roll, TROUBLE_DIFFERS, ranks, "not all ranks are alike: rank 0 has %s, rank %u has %s (unlike rank 0: %s)", roll->stamp,
                   other->rank, other->stamp, ranks);
     return other != NULL;
 }

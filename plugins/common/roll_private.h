@@ -61,8 +61,8 @@ struct roll_call {
     char name[48];
     bool present, done, over;
     struct finding finding;
-    char gift[ROLL_GIFT_MAX];
-    uint32_t work, taken; /* numbers of what was given to this rank, and of what it took */
+    char gift[ROLL_GIFT_MAX], stamp[64]; /* copies */
+    uint32_t work, taken;                /* numbers of what was given to this rank, and of what it took */
     char work_bytes[ROLL_GIFT_MAX], host[64];
     /* of the others: the way to rank 0 */
     struct sockaddr_storage targets[TARGETS_MAX];

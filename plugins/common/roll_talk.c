@@ -57,7 +57,7 @@ void roll_say(struct roll_call *roll, struct peer *peer, enum kind kind)
         memcpy(record.text, roll->finding.text, sizeof record.text);
     } else if (kind == HELLO) {
         memcpy(record.text, roll->host, sizeof roll->host);
-        roll_text(record.ranks, sizeof peer->stamp, roll->setup.stamp ? roll->setup.stamp : "");
+        memcpy(record.ranks, roll->stamp, sizeof roll->stamp);
     }
     put(peer, &record);
 }
