@@ -36,12 +36,16 @@ void bounded_nap(void)
     (void)nanosleep(&moment, NULL);
 }
 
-static void let_go(struct ticket *ticket)
+static void ticket_free(struct ticket *ticket)
 {
-    if (atomic_fetch_sub(&ticket->holders, 1) > 1)
-        return;
     (void)close(ticket->done);
     free(ticket);
+}
+
+static void let_go(struct ticket *ticket)
+{
+    if (atomic_fetch_sub(&ticket->holders, 1) == 1)
+        ticket_free(ticket);
 }
 
 static void *work(void *argument)
@@ -86,8 +90,7 @@ bool bounded_run_beside(void (*function)(void *), void *context, _Atomic uint64_
     if (!ticket)
         return false;
     if (pthread_create(&thread, NULL, work, ticket) != 0) {
-        let_go(ticket);
-        let_go(ticket);
+        ticket_free(ticket);
         return false;
     }
     bool done;
