@@ -99,7 +99,7 @@ struct candidate {
     unsigned support, against;
     bool initiating; /* some initiating evidence speaks for it */
     bool proof;
-    bool measured; /* what several lines show together speaks for it, not only words */
+    bool measured;  /* what several lines show together speaks for it, not only words */
     uint32_t *seen; /* signatures counted */
     size_t seen_count, seen_capacity;
 };

@@ -11,6 +11,7 @@
 #define SAMPLES_FEWER 0.85 /* more ranks yield that share of the samples a second: less than one alone */
 #define PER_GPU_FEWER 0.6
 #define LINEAR 0.55 /* of what so many ranks should yield, where the sum is told */
+#define GAIN 0.25   /* of what the ranks that came on top should add */
 #define EPOCH_SAME 0.9
 #define VERSION_SLOWER 0.8
 #define GROWN 1.6 /* the last third of the times over the first */
@@ -108,7 +109,7 @@ static void compare_widths(const struct setting *few, const struct setting *many
         observe_tell(collect, at, "speed: an epoch has %lu steps with %s as with %s: the data are not shared out", many->epoch_steps, b, a);
     if (samples < (few->per_gpu || many->per_gpu ? PER_GPU_FEWER : SAMPLES_FEWER))
         observe_tell(collect, at, "speed: throughput with %s is %.0f %% of that with %s", b, samples * 100, a);
-    else if (samples > 1.1 && samples < LINEAR * ideal && !few->per_gpu)
+    else if (samples > 1.1 && (samples < LINEAR * ideal || samples - 1 < GAIN * (ideal - 1)) && !few->per_gpu)
         observe_tell(collect, at, "speed: throughput with %s is %.1f times that with %s, of %.0f times possible", b, samples, a, ideal);
     else if (step > STEP_LONGER)
         observe_tell(collect, at, "speed: a step with %s takes %.1f times as long as with %s", b, step, a);

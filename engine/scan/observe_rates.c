@@ -14,14 +14,14 @@ struct unit {
 };
 
 static const struct unit units[] = {
-    {"it/s", SPEED_STEP, 1},         {"iter/s", SPEED_STEP, 1},     {"iters/s", SPEED_STEP, 1},       {"step/s", SPEED_STEP, 1},
-    {"steps/s", SPEED_STEP, 1},      {"batch/s", SPEED_STEP, 1},    {"batches/s", SPEED_STEP, 1},     {"s/it", SPEED_STEP, -1},
-    {"s/step", SPEED_STEP, -1},      {"s/iter", SPEED_STEP, -1},    {"sec/step", SPEED_STEP, -1},     {"sec/batch", SPEED_STEP, -1},
-    {"sec/iter", SPEED_STEP, -1},    {"s/batch", SPEED_STEP, -1},   {"ms/step", SPEED_STEP, -0.001},  {"ms/it", SPEED_STEP, -0.001},
-    {"samples/s", SPEED_SAMPLE, 1},  {"sample/s", SPEED_SAMPLE, 1}, {"img/s", SPEED_SAMPLE, 1},       {"imgs/s", SPEED_SAMPLE, 1},
-    {"images/s", SPEED_SAMPLE, 1},   {"image/s", SPEED_SAMPLE, 1},  {"examples/s", SPEED_SAMPLE, 1},  {"tokens/s", SPEED_SAMPLE, 1},
-    {"token/s", SPEED_SAMPLE, 1},    {"tok/s", SPEED_SAMPLE, 1},    {"sentences/s", SPEED_SAMPLE, 1}, {"seq/s", SPEED_SAMPLE, 1},
-    {"sequences/s", SPEED_SAMPLE, 1}};
+    {"it/s", SPEED_STEP, 1},          {"iter/s", SPEED_STEP, 1},     {"iters/s", SPEED_STEP, 1},       {"step/s", SPEED_STEP, 1},
+    {"steps/s", SPEED_STEP, 1},       {"batch/s", SPEED_STEP, 1},    {"batches/s", SPEED_STEP, 1},     {"s/it", SPEED_STEP, -1},
+    {"s/step", SPEED_STEP, -1},       {"s/iter", SPEED_STEP, -1},    {"sec/step", SPEED_STEP, -1},     {"sec/batch", SPEED_STEP, -1},
+    {"sec/iter", SPEED_STEP, -1},     {"s/batch", SPEED_STEP, -1},   {"ms/step", SPEED_STEP, -0.001},  {"ms/it", SPEED_STEP, -0.001},
+    {"samples/s", SPEED_SAMPLE, 1},   {"sample/s", SPEED_SAMPLE, 1}, {"img/s", SPEED_SAMPLE, 1},       {"imgs/s", SPEED_SAMPLE, 1},
+    {"images/s", SPEED_SAMPLE, 1},    {"image/s", SPEED_SAMPLE, 1},  {"examples/s", SPEED_SAMPLE, 1},  {"tokens/s", SPEED_SAMPLE, 1},
+    {"token/s", SPEED_SAMPLE, 1},     {"tok/s", SPEED_SAMPLE, 1},    {"sentences/s", SPEED_SAMPLE, 1}, {"seq/s", SPEED_SAMPLE, 1},
+    {"sequences/s", SPEED_SAMPLE, 1}, {"s/sec", SPEED_SAMPLE, 1}};
 
 static const struct unit keys[] = {{"train_samples_per_second", SPEED_SAMPLE, 1},
                                    {"samples_per_second", SPEED_SAMPLE, 1},
@@ -47,6 +47,20 @@ static double scaled(const struct unit *unit, double value)
     return unit->scale > 0 ? value * unit->scale : value > 0 ? 1.0 / (-unit->scale * value) : NAN;
 }
 
+/* "0:00:1.390" is 1.39 s; `value` is the number that was read at `at`. */
+static double clock_read(const char *at, double value)
+{
+    double next;
+    const char *p = at + strspn(at, "0123456789");
+    while (*p == ':' && isdigit((unsigned char)p[1])) {
+        p++;
+        if (!observe_number(&p, &next))
+            break;
+        value = value * 60 + next;
+    }
+    return value;
+}
+
 /* The number in front of a unit ("14.19s/it", "812 images/sec"), or behind it ("images/sec: 812", "(iter/s)': 0.19"). */
 static bool beside(const char *text, const char *unit, size_t length, double *value)
 {
@@ -54,7 +68,7 @@ static bool beside(const char *text, const char *unit, size_t length, double *va
     while (end > text && end[-1] == ' ')
         end--;
     const char *begin = end;
-    while (begin > text && (isdigit((unsigned char)begin[-1]) || begin[-1] == '.' || begin[-1] == ','))
+    while (begin > text && end[-1] != ',' && (isdigit((unsigned char)begin[-1]) || begin[-1] == '.' || begin[-1] == ','))
         begin--;
     begin += strspn(begin, ",.");
     if (begin < end)
@@ -85,8 +99,9 @@ void rates_read(const char *text, double *rates)
 {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         double value;
-        if (isnan(rates[keys[i].kind]) && observe_after(text, keys[i].text, &value, NULL))
-            rates[keys[i].kind] = scaled(&keys[i], value);
+        const char *at;
+        if (isnan(rates[keys[i].kind]) && observe_after(text, keys[i].text, &value, &at))
+            rates[keys[i].kind] = scaled(&keys[i], clock_read(at, value));
     }
     if (!strstr(text, "/s") && !strstr(text, "s/"))
         return;

@@ -184,11 +184,11 @@ void series_line(struct observe_series *series, const char *text, const struct p
 {
     static const struct {
         const char *word, *name;
-    } named[] = {{"grad_norm", "gradient norm"}, {"grad norm", "gradient norm"}, {"gradnorm", "gradient norm"},
-                 {"RSS", "host memory"},         {"mem_usage", "memory"},        {"cpu mem", "host memory"},
-                 {"host memory", "host memory"}, {"ram used", "host memory"},    {"cpu_mem", "host memory"},
-                 {"max mem", "memory"},          {"memory allocated", "memory"}, {"gpu_mem", "memory"},
-                 {"memory_allocated", "memory"}, {"gpu memory", "memory"},       {"mem", "memory"}};
+    } named[] = {
+        {"MemAvailable", "free memory"}, {"grad_norm", "gradient norm"}, {"grad norm", "gradient norm"}, {"gradnorm", "gradient norm"},
+        {"RSS", "host memory"},          {"mem_usage", "memory"},        {"cpu mem", "host memory"},     {"host memory", "host memory"},
+        {"ram used", "host memory"},     {"cpu_mem", "host memory"},     {"max mem", "memory"},          {"memory allocated", "memory"},
+        {"gpu_mem", "memory"},           {"memory_allocated", "memory"}, {"gpu memory", "memory"},       {"mem", "memory"}};
     if (runs != series->runs) {
         next_run(series);
         series->runs = runs;
@@ -226,6 +226,21 @@ static void tell_memory(const struct series *memory, struct collect *collect)
                      last / (first > 0 ? first : last));
 }
 
+/* What /proc/meminfo says is left: falls with each print, to less than half. */
+static void tell_free_memory(const struct series *memory, struct collect *collect)
+{
+    const struct readings *values = &memory->values;
+    unsigned n = values->count;
+    for (unsigned i = 1; i < n; i++)
+        if (values->values[i] >= values->values[i - 1])
+            return;
+    if (n < MEMORY_COUNT)
+        return;
+    double first = values->values[0], half = values->values[n / 2], last = values->values[n - 1];
+    if (last < first / 2 && half - last > 0.3 * (first - last))
+        observe_tell(collect, &values->last, "host memory: what is left falls all the time, to %.0f %%", 100 * last / first);
+}
+
 /* One in ten, print after print: nothing is learned. */
 static void tell_accuracy(const struct series *accuracy, struct collect *collect)
 {
@@ -252,7 +267,9 @@ void series_conclude(const struct observe_series *series, struct collect *collec
         else if (!strcmp(one->name, "gradient norm")) {
             if (one->zeros >= ZERO_COUNT && one->zeros == one->count)
                 observe_tell(collect, &one->values.last, "gradient norm: exactly 0 in all of %u prints", one->zeros);
-        } else
+        } else if (!strcmp(one->name, "free memory"))
+            tell_free_memory(one, collect);
+        else
             tell_memory(one, collect);
     }
 }

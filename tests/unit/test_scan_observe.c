@@ -153,6 +153,13 @@ static void settings_compared(void **state)
     shows("# 2 GPUs\ntest_acc: 0.88\n# 3 GPUs\ntest_acc: 0.587\n", "accuracy: 0.587 with 3 GPUs"); /* two thirds are no share */
     shows("# 1 GPU\nstep 1 2.0 it/s\nval_acc: 0.761\n# 8 GPUs\nstep 1 2.0 it/s\nval_acc: 0.702\n",
           "accuracy: 0.702 with 8 GPUs, 0.761 with 1 GPU");
+    shows("2 GPUs: 368.2 samples/s\n4 GPUs: 424.7 samples/s\n", "throughput with 4 GPUs is 1.2 times that with 2 GPUs, of 2 times");
+    shows("$ a.py --num_gpus=1\nstep 9: loss = 1.2, time per step = 0:00:0.789\n$ a.py --num_gpus=4\nstep 9: loss = 1.2, time per step = "
+          "0:01:1.390\n",
+          "a step with 4 GPUs takes 77.8 times as long");
+    shows("$ a.py --nodes 1\n0040/1024 loss = 9.0, s/sec=0.715\n$ a.py --nodes 2\n0040/512 loss = 9.0, s/sec=0.350\n",
+          "throughput with 2 nodes is 49 %");
+    shows_nothing("2 GPUs: 368.2 samples/s\n4 GPUs: 524.7 samples/s\n");
     shows_nothing("1 GPU: 402.1 img/s\n8 GPUs: 3011.8 img/s\n");
     shows_nothing("1 GPU: 402.1 img/s\n8 GPUs: 391.8 img/s per GPU\n");
     shows_nothing("$ torchrun --nproc_per_node=1 t.py\nstep 1 1.02s/it\n$ torchrun --nproc_per_node=4 t.py\nstep 1 1.11s/it\n");
@@ -297,6 +304,10 @@ static void memory(void **state)
     shows("Memory info of GPU:0: current: 0.18, peak: 2.5\nMemory info of GPU:0: current: 0.62, peak: 2.9\n"
           "Memory info of GPU:0: current: 1.24, peak: 3.6\nMemory info of GPU:0: current: 1.86, peak: 4.2\n",
           "memory: rises all the time");
+    shows("MemAvailable: 812 kB\nMemAvailable: 641 kB\nMemAvailable: 470 kB\nMemAvailable: 301 kB\nMemAvailable: 130 kB\n",
+          "host memory: what is left falls all the time, to 16 %");
+    shows_nothing("MemAvailable: 812 kB\nMemAvailable: 391 kB\nMemAvailable: 388 kB\nMemAvailable: 387 kB\nMemAvailable: 386 kB\n");
+    shows_nothing("MemAvailable: 812 kB\nMemAvailable: 641 kB\nMemAvailable: 670 kB\nMemAvailable: 301 kB\nMemAvailable: 310 kB\n");
     shows_nothing("9713 MiB\n10845 MiB\n10845 MiB\n10840 MiB\n10845 MiB\n");
     shows_nothing("step 1 mem 3.1GB\nstep 2 mem 9.8GB\nstep 3 mem 10.4GB\nstep 4 mem 10.4GB\nstep 5 mem 10.5GB\n");
 }
