@@ -3,7 +3,7 @@
 #include <string.h>
 
 #define PAIRS_MAX 5   /* of one text: more tell little more */
-#define WORDS_MAX 400 /* of one guard */
+#define WORDS_MAX 160 /* of one guard: a start reads them all */
 
 /* Controls count as blanks: cleaning a line makes blanks of its tabs. */
 static inline unsigned five_bits(unsigned char c)
