@@ -55,7 +55,8 @@ static bool may_wait(const struct search *search)
 static bool try_collective(struct run *run, const struct task *task)
 {
     struct team *team = &run->state->team;
-    if (run->given_up || task->kind >= COLLECTIVES || task->index >= task->ranks || task->bytes > TEAM_BYTES_MAX)
+    if (run->given_up || task->kind >= COLLECTIVES || task->index >= task->ranks || task->ranks > run->job.size ||
+        task->bytes > TEAM_BYTES_MAX)
         return false;
     run_gather(run, 1);
     team->id = task->id;
