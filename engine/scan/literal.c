@@ -384,14 +384,23 @@ static bool add_all(struct literal_set *to, const struct literal_set *from)
     return true;
 }
 
+/* Needs that are linked as one. */
+static struct need *as_one(struct parser *parser, struct need *needs)
+{
+    return needs->next ? new_need(parser, &(struct need){.kind = NEED_ALL, .first = needs}) : needs;
+}
+
 /* What is needed where one of two parts matches. */
 static struct need *either(struct parser *parser, struct need *left, struct need *right)
 {
-    if (!left || !right)
+    struct need *one = left ? as_one(parser, left) : NULL, *other = right ? as_one(parser, right) : NULL;
+    if (!one || !other)
         return NULL;
-    struct need *one = new_need(parser, &(struct need){.kind = NEED_ALL, .first = left}),
-                *other = new_need(parser, &(struct need){.kind = NEED_ALL, .first = right, .next = one});
-    return one && other ? new_need(parser, &(struct need){.kind = NEED_ANY, .first = other}) : NULL;
+    if (one->kind != NEED_ANY && !(one = new_need(parser, &(struct need){.kind = NEED_ANY, .first = one})))
+        return NULL;
+    other->next = one->first;
+    one->first = other;
+    return one;
 }
 
 static void parse_alternatives(struct parser *parser, struct part *out)
