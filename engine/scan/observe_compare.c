@@ -120,7 +120,7 @@ static void compare_widths(const struct setting *few, const struct setting *many
 static void compare_versions(const struct setting *before, const struct setting *after, struct collect *collect)
 {
     for (int kind = 0; kind < SPEED_KINDS; kind++) {
-        double share = middle(after, kind) / middle(before, kind);
+        double share = middle(after, (enum speed_kind)kind) / middle(before, (enum speed_kind)kind);
         share = kind == SPEED_EPOCH ? 1 / share : share;
         if (share < VERSION_SLOWER) {
             observe_tell(collect, place_of(after), "speed: with %s it is %.0f %% of that with %s", after->version, share * 100,

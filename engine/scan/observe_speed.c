@@ -130,7 +130,7 @@ static void read_setting(struct observe_speed *speed, const struct line *line)
     now = current(speed);
     if ((gpus && gpus != now->gpus) || (nodes && nodes != now->nodes)) {
         struct setting *next = next_setting(speed);
-        next->gpus = gpus ? gpus : nodes && !now->nodes ? next->gpus : next->gpus;
+        next->gpus = gpus ? gpus : next->gpus;
         next->nodes = nodes ? nodes : next->nodes;
     }
     uint64_t program = program_of(text);
