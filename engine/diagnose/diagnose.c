@@ -45,6 +45,7 @@ static json_t *causes_json(const struct candidates *candidates, const struct dia
 /* Everything that went into a report, so that the steps below can fill it one by one. */
 struct judgement {
     struct candidates candidates;
+    struct opinion opinion;
     struct similar similar;
 };
 
@@ -74,8 +75,6 @@ static bool is_silent(const struct findings *findings, const struct candidates *
         if (kind == EV_EXCEPTION || kind == EV_SIGNAL || kind == EV_ERROR_LINE || kind == EV_DUMP ||
             (kind == EV_EXIT && findings->evidence[i].number != 0))
             return false;
-        if (kind == EV_TEXT && (strstr(findings->evidence[i].text, "No such file") || strstr(findings->evidence[i].text, "not found")))
-            return false;
     }
     return true;
 }
@@ -84,10 +83,10 @@ static void fill_labels(struct kb *kb, const struct judgement *judgement, const 
                         bool progress, struct labels *symptoms, struct labels *fixes)
 {
     if (hints || silent)
-        labels_silent_symptoms(kb, &judgement->similar, progress, symptoms);
+        labels_silent_symptoms(&judgement->opinion, progress, symptoms);
     else
-        labels_symptoms(shown, &judgement->similar, symptoms);
-    labels_fixes(kb, shown, &judgement->similar, symptoms->count ? symptoms->list[0].id : NULL, fixes);
+        labels_symptoms(shown, &judgement->opinion, symptoms);
+    labels_fixes(kb, shown, &judgement->opinion, symptoms->count ? symptoms->list[0].id : NULL, fixes);
     for (size_t i = 0; hints && i < symptoms->count; i++)
         symptoms->list[i].confidence *= HINT_SHARE;
     for (size_t i = 0; hints && i < fixes->count; i++)
@@ -135,8 +134,10 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
 dtkb_status diagnose(struct kb *kb, const struct diagnose_input *input, json_t **report, struct err *err)
 {
     struct judgement judgement = {0};
-    struct score_input evidence = {input->findings, input->facts, input->probes, input->trials};
-    dtkb_status status = score_all(kb, &evidence, &judgement.candidates, err);
+    struct score_input evidence = {input->findings, input->facts, input->probes, input->trials, &judgement.opinion};
+    dtkb_status status = opinion_form(kb, input->findings, &judgement.opinion, err);
+    if (status == DTKB_OK)
+        status = score_all(kb, &evidence, &judgement.candidates, err);
     if (status == DTKB_OK && input->findings) {
         const struct candidates *candidates = &judgement.candidates;
         bool sure = candidates->count && candidates->list[0].confidence >= CONFIDENCE_CONVINCING;

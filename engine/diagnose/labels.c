@@ -8,10 +8,6 @@
 static const double also_share[] = {0.30, 0.20, 0.12};
 #define ALSO_SHARES (sizeof also_share / sizeof *also_share)
 
-/* Similar issues speak in full where no cause does, and only break ties where one is sure: the vote's weight falls with what is known. */
-#define VOTE_ALONE 0.55
-#define VOTE_BESIDE 0.15
-
 static void raise_label(struct labels *labels, const char *id, double confidence)
 {
     for (size_t i = 0; i < labels->count; i++)
@@ -31,6 +27,8 @@ static int by_confidence(const void *left, const void *right)
     return strcmp(l->id, r->id);
 }
 
+#define CEILING 0.99 /* nothing is certain */
+
 static double best_confidence(const struct candidates *candidates)
 {
     return candidates->count ? candidates->list[0].confidence : 0;
@@ -43,7 +41,31 @@ static void sort_labels(struct labels *labels, double ceiling)
         labels->list[i].confidence = fmin(labels->list[i].confidence, ceiling);
 }
 
-void labels_symptoms(const struct candidates *candidates, const struct similar *similar, struct labels *out)
+/* What a label is believed at the least that no card speaks for, before its words are asked. */
+#define UNTOLD 0.04
+
+/* Cards and words together: what each label gets is its cards' confidence times its share by the words, all of it summing to what there is
+ * to give. A card that convinces keeps the first place with its own confidence, and the words order what it leaves. */
+static void join_words(const struct guesses *guesses, const struct candidates *candidates, struct labels *labels)
+{
+    bool sure = best_confidence(candidates) >= CONFIDENCE_CONVINCING;
+    if (!guesses->count)
+        return;
+    sort_labels(labels, CEILING);
+    size_t kept = sure && labels->count ? 1 : 0;
+    double first = kept ? labels->list[0].confidence : 1.0, left = kept ? 1.0 - first : 1.0, sum = 0;
+    for (size_t i = 0; i < guesses->count; i++)
+        raise_label(labels, guesses->list[i].label, 0.0);
+    for (size_t i = kept; i < labels->count; i++) {
+        struct label *label = &labels->list[i];
+        label->confidence = fmax(label->confidence, UNTOLD) * guesses_share(guesses, label->id);
+        sum += label->confidence;
+    }
+    for (size_t i = kept; sum > 0 && i < labels->count; i++)
+        labels->list[i].confidence = fmin(first, labels->list[i].confidence * left / sum);
+}
+
+void labels_symptoms(const struct candidates *candidates, const struct opinion *opinion, struct labels *out)
 {
     for (size_t i = 0; i < candidates->count; i++) {
         const struct candidate *candidate = &candidates->list[i];
@@ -55,10 +77,8 @@ void labels_symptoms(const struct candidates *candidates, const struct similar *
         for (size_t a = 0; a < candidate->cause->also_symptom_count && a < ALSO_SHARES; a++)
             raise_label(out, candidate->cause->also_symptoms[a], confidence * also_share[a]);
     }
-    double known = best_confidence(candidates), weight = known >= CONFIDENCE_SHOWN ? VOTE_BESIDE * (1.0 - known) : VOTE_ALONE;
-    for (size_t i = 0; i < similar->symptom_count; i++)
-        raise_label(out, similar->symptoms[i].id, similar->symptoms[i].weight * weight);
-    sort_labels(out, 0.99);
+    join_words(&opinion->symptoms, candidates, out);
+    sort_labels(out, CEILING);
 }
 
 /* What the study calls unexpected performance, and time-outs that nobody reported yet: they come without an error line. A job that makes steps
@@ -78,22 +98,26 @@ static const struct {
     {"communication-setup/unexpected-protocol", false},
     {"training-evaluation/memory-issue", false},
 };
+#define SILENT_ODDS 3.0 /* of such a kind against one that would have printed an error */
 #define UNLIKELY 0.5
 
-void labels_silent_symptoms(struct kb *kb, const struct similar *similar, bool progress, struct labels *out)
+void labels_silent_symptoms(const struct opinion *opinion, bool progress, struct labels *out)
 {
-    for (size_t i = 0; i < sizeof silent_symptoms / sizeof *silent_symptoms; i++) {
-        const char *id = silent_symptoms[i].id;
-        double likely = progress && silent_symptoms[i].before_steps ? UNLIKELY : 1.0;
-        raise_label(out, id, likely * kb_symptom_prior(kb, id));
-        for (size_t v = 0; v < similar->symptom_count; v++)
-            if (!strcmp(similar->symptoms[v].id, id))
-                raise_label(out, id, likely * similar->symptoms[v].weight * VOTE_ALONE);
-    }
-    sort_labels(out, 0.99);
+    double sum = 0;
+    for (size_t i = 0; i < opinion->symptoms.count; i++)
+        raise_label(out, opinion->symptoms.list[i].label, opinion->symptoms.list[i].share);
+    for (size_t i = 0; i < sizeof silent_symptoms / sizeof *silent_symptoms; i++)
+        for (size_t j = 0; j < out->count; j++)
+            if (!strcmp(out->list[j].id, silent_symptoms[i].id))
+                out->list[j].confidence *= SILENT_ODDS * (progress && silent_symptoms[i].before_steps ? UNLIKELY : 1.0);
+    for (size_t i = 0; i < out->count; i++)
+        sum += out->list[i].confidence;
+    for (size_t i = 0; sum > 0 && i < out->count; i++)
+        out->list[i].confidence /= sum;
+    sort_labels(out, CEILING);
 }
 
-void labels_fixes(struct kb *kb, const struct candidates *candidates, const struct similar *similar, const char *symptom,
+void labels_fixes(struct kb *kb, const struct candidates *candidates, const struct opinion *opinion, const char *symptom,
                   struct labels *out)
 {
     for (size_t i = 0; i < candidates->count; i++) {
@@ -105,9 +129,7 @@ void labels_fixes(struct kb *kb, const struct candidates *candidates, const stru
         for (size_t a = 0; a < candidate->cause->also_fix_count && a < ALSO_SHARES; a++)
             raise_label(out, candidate->cause->also_fixes[a], confidence * also_share[a]);
     }
-    double known = best_confidence(candidates), weight = known >= CONFIDENCE_SHOWN ? VOTE_BESIDE : VOTE_ALONE;
-    for (size_t i = 0; i < similar->fix_count; i++)
-        raise_label(out, similar->fixes[i].id, similar->fixes[i].weight * weight);
+    join_words(&opinion->fixes, candidates, out);
     /* What usually cures this symptom in the study, as a last resort. */
     for (size_t i = 0; symptom && i < out->count; i++)
         out->list[i].confidence = 1.0 - (1.0 - out->list[i].confidence) * (1.0 - 0.1 * kb_fix_prior(kb, symptom, out->list[i].id));

@@ -9,9 +9,9 @@
 
 const char *const score_term_names[TERM_COUNT] = {
     [TERM_SIGNATURES] = "signatures", [TERM_SUPPORT] = "support", [TERM_AGAINST] = "against", [TERM_GENERIC] = "generic",
-    [TERM_CASCADE] = "cascade",       [TERM_ORDER] = "order",     [TERM_PRIOR] = "prior",     [TERM_VERSION] = "version",
-    [TERM_FACTS] = "facts",           [TERM_TRIAL] = "trial",     [TERM_WENT_ON] = "went-on", [TERM_ALIVE] = "alive",
-    [TERM_FOREIGN] = "foreign",
+    [TERM_CASCADE] = "cascade",       [TERM_ORDER] = "order",     [TERM_PRIOR] = "prior",     [TERM_WORDS] = "words",
+    [TERM_VERSION] = "version",       [TERM_FACTS] = "facts",     [TERM_TRIAL] = "trial",     [TERM_WENT_ON] = "went-on",
+    [TERM_ALIVE] = "alive",           [TERM_FOREIGN] = "foreign",
 };
 
 static double strength_probability(enum sig_strength strength)
@@ -356,6 +356,27 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
         terms[TERM_FOREIGN] = -SCORE_FOREIGN;
 }
 
+static bool any_confirmed(const struct candidates *candidates)
+{
+    for (size_t i = 0; i < candidates->count; i++)
+        if (candidates->list[i].confirmed_by || candidates->list[i].proven)
+            return true;
+    return false;
+}
+
+/* A fact of the machine tells cards apart better than words do: where one confirms, words are not asked. */
+static void fill_words_terms(const struct score_input *input, struct candidates *candidates)
+{
+    const struct guesses *guesses = &input->opinion->symptoms;
+    if (!input->findings || !input->findings->training_log || !guesses->count || any_confirmed(candidates))
+        return;
+    for (size_t i = 0; i < candidates->count; i++) {
+        struct candidate *candidate = &candidates->list[i];
+        double share = guesses_share(guesses, candidate->cause->symptom) / guesses->list[0].share;
+        candidate->terms[TERM_WORDS] = fmax(-SCORE_WORDS_MAX, SCORE_WORDS * log(share + 1e-9));
+    }
+}
+
 /* Does a card that explains speak with more than a hint, or with a fact of the machine? */
 static bool explains(const struct candidate *candidate)
 {
@@ -458,6 +479,7 @@ dtkb_status score_all(struct kb *kb, const struct score_input *input, struct can
     }
     if (status != DTKB_OK)
         return status;
+    fill_words_terms(input, out);
     fill_generic_terms(out);
     fill_order_terms(findings, out);
     sum_up(out);

@@ -16,6 +16,9 @@
  *                three): the root error comes before what it causes;
  *                + SCORE_FOLLOWED for the earliest when others lost their peer, or a launcher its worker, after it
  *   prior        SCORE_PRIOR * ln(share of the symptom in the study * 30), limited to +-0.5
+ *   words        SCORE_WORDS * ln(share of the symptom by the log's words (kb/classify.h) / the share of the likeliest symptom), at least
+ *                -SCORE_WORDS_MAX: words only speak against what they do not fit. Only in the log of a training job, and not where a fact or a
+ *                trial confirms some card
  *   version      + SCORE_VERSION_FITS, or - SCORE_VERSION_MISFIT when a version in the log lies outside of what the card applies to
  *   facts        + SCORE_CONFIRMED, - SCORE_REFUTED by facts of the live machine; a generic card, which many facts fit, gets half
  *   trial        + SCORE_PROVEN, - SCORE_DISPROVEN by a trial on the live machine
@@ -32,6 +35,7 @@
 #define DTKB_DIAGNOSE_SCORE_H
 
 #include "base/fact.h"
+#include "diagnose/opinion.h"
 #include "diagnose/trial.h"
 #include "kb/kb.h"
 #include "scan/findings.h"
@@ -46,6 +50,8 @@
 #define SCORE_FOLLOWED 0.6
 #define SCORE_LATER 0.2
 #define SCORE_PRIOR 0.2
+#define SCORE_WORDS 0.8
+#define SCORE_WORDS_MAX 1.5
 #define SCORE_VERSION_FITS 0.3
 #define SCORE_VERSION_MISFIT 2.0
 #define SCORE_CONFIRMED 1.5
@@ -59,7 +65,7 @@
 #define SCORE_FACTS_ALONE 0.4 /* signature term of a candidate that facts alone brought up */
 
 /* Of the logistic curve: confidence = 1 / (1 + exp(-(OFFSET + SLOPE * score + LEAD * lead))), lead limited to 0..4. */
-#define CONFIDENCE_OFFSET (-0.35)
+#define CONFIDENCE_OFFSET 0.10
 #define CONFIDENCE_SLOPE 0.75
 #define CONFIDENCE_LEAD 0.25
 
@@ -75,6 +81,7 @@ enum score_term {
     TERM_CASCADE,
     TERM_ORDER,
     TERM_PRIOR,
+    TERM_WORDS,
     TERM_VERSION,
     TERM_FACTS,
     TERM_TRIAL,
@@ -109,12 +116,13 @@ struct candidates {
     size_t count, capacity;
 };
 
-/* What there is to judge by; each may be NULL. */
+/* What there is to judge by; each may be NULL, but for the opinion, which may be empty. */
 struct score_input {
     const struct findings *findings;
     const struct fact_set *facts;
     const struct probe_results *probes;
     const struct trial_runs *trials;
+    const struct opinion *opinion;
 };
 
 /* Gathers candidates and scores them. */

@@ -8,10 +8,7 @@
 
 /* Enough words for FTS5 to tell issues apart; more only slows the search. */
 #define QUERY_MAX 2000 /* bytes of each kind of lines */
-#define VOTERS 24
-/* A card is written to be recognised by, an issue of the study is one thread of long ago: a card's vote counts for more. */
-#define CARD_VOTE 3.0
-#define CARD_ALSO 0.3
+#define HITS_MAX 24
 
 static void add_kind(const struct findings *findings, enum evidence_kind kind, struct buf *out)
 {
@@ -34,117 +31,28 @@ static void error_text(const struct findings *findings, struct buf *out)
     add_kind(findings, EV_ERROR_LINE, out);
 }
 
-static int by_weight(const void *left, const void *right)
-{
-    const struct label_vote *l = left, *r = right;
-    if (l->weight != r->weight)
-        return l->weight > r->weight ? -1 : 1;
-    return strcmp(l->id, r->id);
-}
-
-static void vote(struct label_vote *votes, size_t *count, struct arena *arena, const char *id, double weight)
-{
-    for (size_t i = 0; i < *count; i++)
-        if (!strcmp(votes[i].id, id)) {
-            votes[i].weight += weight;
-            return;
-        }
-    if (*count == VOTERS)
-        return;
-    const char *copy = arena_strdup(arena, id);
-    if (copy)
-        votes[(*count)++] = (struct label_vote){.id = copy, .weight = weight};
-}
-
-static void normalise(struct label_vote *votes, size_t count)
-{
-    double sum = 0;
-    for (size_t i = 0; i < count; i++)
-        sum += votes[i].weight;
-    for (size_t i = 0; i < count; i++)
-        votes[i].weight /= sum;
-    qsort(votes, count, sizeof *votes, by_weight);
-}
-
-static dtkb_status count_issue_votes(struct kb *kb, struct similar *similar, struct err *err)
-{
-    struct arena arena = {0};
-    dtkb_status status = DTKB_OK;
-    double best = similar->hits.count ? similar->hits.hits[0].score : 0;
-    for (size_t i = 0; status == DTKB_OK && i < similar->hits.count && i < VOTERS; i++) {
-        struct issue issue;
-        status = kb_issue_by_id(kb, similar->hits.hits[i].issue, &arena, &issue, err);
-        /* A hit half as good as the best one counts a quarter: the near ones know better. */
-        double share = best > 0 ? similar->hits.hits[i].score / best : 0;
-        if (status != DTKB_OK || !issue.symptom)
-            continue;
-        vote(similar->symptoms, &similar->symptom_count, &similar->arena, issue.symptom, share * share);
-        for (size_t f = 0; f < issue.fix_count; f++)
-            vote(similar->fixes, &similar->fix_count, &similar->arena, issue.fixes[f], share * share / (double)issue.fix_count);
-    }
-    arena_free(&arena);
-    return status;
-}
-
-static void vote_card(struct similar *similar, const struct cause *cause, double weight)
-{
-    vote(similar->symptoms, &similar->symptom_count, &similar->arena, cause->symptom, weight);
-    vote(similar->fixes, &similar->fix_count, &similar->arena, cause->fix, weight);
-    for (size_t i = 0; i < cause->also_symptom_count; i++)
-        vote(similar->symptoms, &similar->symptom_count, &similar->arena, cause->also_symptoms[i], weight * CARD_ALSO);
-    for (size_t i = 0; i < cause->also_fix_count; i++)
-        vote(similar->fixes, &similar->fix_count, &similar->arena, cause->also_fixes[i], weight * CARD_ALSO);
-}
-
-static dtkb_status count_card_votes(struct kb *kb, struct similar *similar, const char *text, struct err *err)
-{
-    struct kb_similar_cause cards[VOTERS];
-    size_t count;
-    dtkb_status status = kb_similar_causes(kb, text, VOTERS, cards, &count, err);
-    for (size_t i = 0; status == DTKB_OK && i < count; i++) {
-        const struct cause *cause;
-        double share = cards[0].score > 0 ? cards[i].score / cards[0].score : 0;
-        status = kb_cause(kb, cards[i].cause, &cause, err);
-        if (status == DTKB_OK)
-            vote_card(similar, cause, CARD_VOTE * share * share * share * share);
-    }
-    return status;
-}
-
 dtkb_status similar_find(struct kb *kb, const struct findings *findings, const char *symptom, struct similar *out, struct err *err)
 {
     struct buf text = {.maximum = 2 * QUERY_MAX + 1024};
     error_text(findings, &text);
-    bool complains = text.length > 0;
-    if (!complains) /* a hang, a slow run: searched for by how the log begins */
+    if (!text.length) /* a hang, a slow run: searched for by how the log begins */
         add_kind(findings, EV_TEXT, &text);
     dtkb_status status = DTKB_OK;
     if (text.length) {
-        struct kb_query query = {.text = buf_text(&text), .kind = "fault", .symptom = symptom, .limit = VOTERS, .any_word = true};
+        struct kb_query query = {.text = buf_text(&text), .failures = true, .symptom = symptom, .limit = HITS_MAX, .any_word = true};
         status = kb_search(kb, &query, &out->hits, err);
         if (status == DTKB_E_NOT_FOUND) { /* no issue of that symptom: any will do */
             query.symptom = NULL;
             status = kb_search(kb, &query, &out->hits, err);
         }
-        if (status == DTKB_OK)
-            status = count_issue_votes(kb, out, err);
-    }
-    /* Where a cause convinces, the cards have spoken already. */
-    if (status == DTKB_OK && !symptom) {
-        if (complains)
-            add_kind(findings, EV_TEXT, &text);
-        status = count_card_votes(kb, out, buf_text(&text), err);
     }
     buf_free(&text);
-    normalise(out->symptoms, out->symptom_count);
-    normalise(out->fixes, out->fix_count);
     return status;
 }
 
 void similar_free(struct similar *similar)
 {
     kb_hits_free(&similar->hits);
-    arena_free(&similar->arena);
     *similar = (struct similar){0};
 }
 

@@ -1,4 +1,4 @@
-/* Similar issues: what the log's error text finds in the study, and how those issues vote. */
+/* Similar issues: what the log's error text finds among the study's issues and the reports. */
 #ifndef DTKB_DIAGNOSE_SIMILAR_H
 #define DTKB_DIAGNOSE_SIMILAR_H
 
@@ -7,19 +7,11 @@
 #include "kb/kb.h"
 #include "scan/findings.h"
 
-struct label_vote {
-    const char *id; /* symptom or fix pattern, owned by the similar's arena */
-    double weight;  /* of all votes, 0..1 */
-};
-
 struct similar {
-    struct kb_hits hits;                       /* best first */
-    struct label_vote symptoms[24], fixes[24]; /* heaviest first */
-    size_t symptom_count, fix_count;
-    struct arena arena;
+    struct kb_hits hits; /* best first */
 };
 
-/* Searches with the error lines of the findings (nothing found, nothing voted: counts of 0). `symptom` (may be NULL) is the symptom already
+/* Searches with the error lines of the findings (nothing found: a count of 0). `symptom` (may be NULL) is the symptom already
  * convincing: its issues are searched first. */
 dtkb_status similar_find(struct kb *kb, const struct findings *findings, const char *symptom, struct similar *out, struct err *err);
 void similar_free(struct similar *similar);

@@ -142,8 +142,13 @@ dtkb_status filter_set(const struct kb_query *query, struct search *search, stru
 {
     const struct {
         const char *name, *value;
-    } filters[] = {{"framework", query->framework}, {"stage", query->stage},  {"symptom", query->symptom}, {"fix", query->fix},
-                   {"kind", query->kind},           {"source", query->source}};
+    } filters[] = {{"framework", query->framework},
+                   {"stage", query->stage},
+                   {"symptom", query->symptom},
+                   {"fix", query->fix},
+                   {"kind", query->kind},
+                   {"source", query->source},
+                   {"failure", query->failures ? "yes" : NULL}};
     dtkb_status status = DTKB_OK;
     for (size_t i = 0; i < sizeof filters / sizeof filters[0] && status == DTKB_OK; i++) {
         const char *value = filters[i].value;

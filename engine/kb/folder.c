@@ -93,6 +93,8 @@ dtkb_status folder_read(const char *path, struct folder *out, struct err *err)
     if (status == DTKB_OK)
         status = read_packs(path, "study", &folder, err);
     if (status == DTKB_OK)
+        status = read_packs(path, "reports", &folder, err);
+    if (status == DTKB_OK)
         status = read_packs(path, "causes", &folder, err);
     free(taxonomy);
     free(facts);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "kb/classify.h"
 #include "kb/kb_private.h"
 #include "kb/replace.h"
 #include "kb/search.h"
@@ -11,7 +12,6 @@
 
 #define SUMMARY_MAX 800
 #define FIX_MAX 1200
-#define VOTERS 15
 
 struct study_row {
     char *url, *id;
@@ -82,74 +82,42 @@ bool importer_knows(const struct importer *importer, const char *url)
 
 /* ---- proposals ---- */
 
-struct vote {
-    const char *label;
-    double weight;
-};
-
-static void add_vote(struct vote *votes, size_t *count, size_t max, const char *label, double weight)
+/* The likeliest label, and how likely, as the report of the import shows it. */
+static dtkb_status propose_label(struct importer *importer, const char *text, enum label_task task, struct arena *arena, const char **label,
+                                 const char **said, struct err *err)
 {
-    for (size_t i = 0; i < *count; i++)
-        if (strcmp(votes[i].label, label) == 0) {
-            votes[i].weight += weight;
-            return;
-        }
-    if (*count < max)
-        votes[(*count)++] = (struct vote){label, weight};
+    struct guesses guesses;
+    dtkb_status status = kb_classify(importer->kb, text, task, &guesses, err);
+    if (status != DTKB_OK || !guesses.count)
+        return status;
+    char percent[40];
+    sqlite3_snprintf(sizeof percent, percent, "proposed (%d %%)", (int)(100 * guesses.list[0].share + 0.5));
+    *label = guesses.list[0].label;
+    *said = arena_strdup(arena, percent);
+    return *said ? DTKB_OK : err_nomem(err);
 }
 
-/* The label with most votes; "proposed (NN %)" goes to `said`. NULL when nobody voted. */
-static const char *winner(const struct vote *votes, size_t count, struct arena *arena, const char **said)
-{
-    double total = 0;
-    size_t best = 0;
-    for (size_t i = 0; i < count; i++) {
-        total += votes[i].weight;
-        if (votes[i].weight > votes[best].weight)
-            best = i;
-    }
-    if (!count || total <= 0)
-        return NULL;
-    char text[40];
-    sqlite3_snprintf(sizeof text, text, "proposed (%d %%)", (int)(100 * votes[best].weight / total + 0.5));
-    *said = arena_strdup(arena, text);
-    return votes[best].label;
-}
-
-/* What similar faults of the study were, weighed by how alike they are. */
+/* What the words of the thread are most like. */
 static dtkb_status propose(struct importer *importer, const struct imported *thread, struct arena *arena, struct issue *out,
                            struct err *err)
 {
     struct buf text = {0};
-    struct kb_hits hits = {0};
+    const char *fix = NULL;
     buf_addf(&text, "%s\n", thread->title ? thread->title : "");
     for (size_t i = 0; i < thread->error_line_count; i++)
         buf_addf(&text, "%s\n", thread->error_lines[i]);
-    struct kb_query query = {.text = buf_text(&text), .kind = "fault", .limit = VOTERS, .any_word = true};
-    dtkb_status status = text.failed ? err_nomem(err) : kb_search(importer->kb, &query, &hits, err);
-    struct vote symptoms[VOTERS], fixes[VOTERS * 4];
-    size_t symptom_count = 0, fix_count = 0;
-    for (size_t i = 0; i < hits.count && status == DTKB_OK; i++) {
-        struct issue issue;
-        status = kb_issue_by_id(importer->kb, hits.hits[i].issue, arena, &issue, err);
-        double weight = hits.hits[i].score * hits.hits[i].score;
-        if (status == DTKB_OK && issue.symptom)
-            add_vote(symptoms, &symptom_count, VOTERS, issue.symptom, weight);
-        for (size_t j = 0; status == DTKB_OK && j < issue.fix_count; j++)
-            add_vote(fixes, &fix_count, VOTERS * 4, issue.fixes[j], weight);
-    }
-    kb_hits_free(&hits);
+    dtkb_status status = text.failed ? err_nomem(err) : DTKB_OK;
+    if (status == DTKB_OK)
+        status = propose_label(importer, buf_text(&text), TASK_SYMPTOM, arena, &out->symptom, &out->raw_label, err);
+    if (status == DTKB_OK)
+        status = propose_label(importer, buf_text(&text), TASK_FIX, arena, &fix, &out->raw_fix, err);
     buf_free(&text);
-    if (status != DTKB_OK)
-        return status;
-    out->symptom = winner(symptoms, symptom_count, arena, &out->raw_label);
-    const char *fix = winner(fixes, fix_count, arena, &out->raw_fix);
     out->fixes = arena_alloc(arena, sizeof *out->fixes);
-    if (!out->fixes)
-        return err_nomem(err);
-    if (fix)
+    if (status == DTKB_OK && !out->fixes)
+        status = err_nomem(err);
+    if (status == DTKB_OK && fix)
         out->fixes[out->fix_count++] = fix;
-    return DTKB_OK;
+    return status;
 }
 
 /* ---- adding ---- */

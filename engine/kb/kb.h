@@ -70,14 +70,6 @@ dtkb_status kb_cause_by_id(struct kb *kb, const char *id, const struct cause **o
 /* The header of a cause (id, symptom, fix, generic; nothing else) without reading the body: for scoring many candidates. */
 dtkb_status kb_cause_brief(struct kb *kb, uint32_t index, const struct cause **out, struct err *err);
 
-/* Causes whose words (title, explanation, samples) are most like `text`, best first; at most `limit` into `out`. Scores compare within one
- * call. */
-struct kb_similar_cause {
-    uint32_t cause;
-    double score;
-};
-dtkb_status kb_similar_causes(struct kb *kb, const char *text, size_t limit, struct kb_similar_cause *out, size_t *count, struct err *err);
-
 /* All signatures, causes' indices filled in; and the compiled set of them. Owned by the KB. */
 dtkb_status kb_signatures(struct kb *kb, const struct signature **out, size_t *count, struct err *err);
 dtkb_status kb_scan_db(struct kb *kb, const struct scan_db **out, struct err *err);
@@ -99,6 +91,7 @@ const char *kb_fact_probe(struct kb *kb, const char *name);
 struct issue {
     const char *id, *url, *source, *framework, *kind, *evidence, *symptom, *topic, *raw_label, *raw_fix;
     const char *title, *summary, *cause, *fix; /* NULL where nobody has read it */
+    const char *log;                           /* of a report: what the terminal showed; NULL otherwise */
     int distributed;                           /* 1, 0, or -1 when not told */
     const char **fixes;                        /* fix pattern ids */
     size_t fix_count;
@@ -118,6 +111,7 @@ struct kb_query {
     const char *text;
     const char *framework, *stage, *symptom, *fix, *kind, *source; /* NULL: any; an unknown value is DTKB_E_NOT_FOUND */
     size_t limit;                                                  /* 0: 10 */
+    bool failures;                                                 /* faults of the study and reports alike, no questions */
     bool any_word; /* true: rank by the words that fit (log text); false: all words wanted, any if that finds nothing */
 };
 struct kb_hit {

@@ -64,6 +64,10 @@ static dtkb_status check_header(const char *file, struct err *err)
     if (schema > STORE_SCHEMA)
         return err_set(err, DTKB_E_KB_NEWER, "%s: the knowledge base has schema %u, this dtkb knows up to %d; install a newer dtkb", file,
                        (unsigned)schema, STORE_SCHEMA);
+    if (schema >= 1 && schema < STORE_SCHEMA)
+        return err_set(err, DTKB_E_KB,
+                       "%s: the knowledge base has schema %u of an older dtkb; make it anew with dtkb kb build or kb import", file,
+                       (unsigned)schema);
     uint32_t page = (uint32_t)header[16] << 8 | header[17];
     if (page == 1)
         page = 65536;

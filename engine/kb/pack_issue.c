@@ -40,6 +40,8 @@ static void read_child(struct arena *arena, const xmlNode *node, struct issue *o
         out->cause = xml_prose(arena, node);
     } else if (xml_is(node, "fix-text")) {
         out->fix = xml_prose(arena, node);
+    } else if (xml_is(node, "log")) {
+        out->log = xml_verbatim(arena, node);
     }
 }
 

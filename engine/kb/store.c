@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "kb/card.h"
 #include "kb/indexer.h"
+#include "kb/learner.h"
 #include "kb/store_schema.h"
 #include "kb/tokenizer.h"
 
@@ -14,9 +15,10 @@ struct store {
     label_title_fn title;
     void *title_context;
     struct indexer *indexer;
-    sqlite3_stmt *insert_cause, *insert_signature, *insert_issue, *insert_search, *insert_card, *insert_fact, *insert_label, *count_prior;
+    struct learner *learner;
+    sqlite3_stmt *insert_cause, *insert_signature, *insert_issue, *insert_search, *insert_fact, *insert_label, *count_prior;
     sqlite3_int64 causes, signatures, labels;
-    sqlite3_int64 issues, faults, how_to;
+    sqlite3_int64 issues, faults, how_to, reports;
 };
 
 static dtkb_status failed(const struct store *store, struct err *err)
@@ -44,9 +46,8 @@ static bool prepare_all(struct store *store)
         {&store->insert_cause, "INSERT INTO cause VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
         {&store->insert_signature, "INSERT INTO signature VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
         {&store->insert_issue, "INSERT INTO issue VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-                               " ?19, ?20)"},
+                               " ?19, ?20, ?21)"},
         {&store->insert_search, search},
-        {&store->insert_card, "INSERT INTO card (rowid, title, explanation, samples) VALUES (?1, ?2, ?3, ?4)"},
         {&store->count_prior, "INSERT INTO prior VALUES (?1, ?2, 1) ON CONFLICT DO UPDATE SET issues = issues + 1"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -94,6 +95,8 @@ dtkb_status store_begin(sqlite3 *db, label_title_fn title, void *context, struct
     if (status == DTKB_OK && !prepare_all(store))
         status = failed(store, err);
     if (status == DTKB_OK)
+        status = learner_new(db, &store->learner, err);
+    if (status == DTKB_OK)
         *out = store;
     else
         store_free(store);
@@ -105,10 +108,11 @@ void store_free(struct store *store)
     if (!store)
         return;
     sqlite3_stmt *all[] = {store->insert_cause, store->insert_signature, store->insert_issue, store->insert_search,
-                           store->insert_card,  store->insert_fact,      store->insert_label, store->count_prior};
+                           store->insert_fact,  store->insert_label,     store->count_prior};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         sqlite3_finalize(all[i]);
     indexer_free(store->indexer);
+    learner_free(store->learner);
     free(store);
 }
 
@@ -165,19 +169,22 @@ static dtkb_status add_signature(struct store *store, const struct signature *si
     return step(store, insert, err);
 }
 
-/* The card's words, for kb_similar_causes(). */
-static dtkb_status add_card(struct store *store, const struct pack_cause *source, sqlite3_int64 number, struct err *err)
+static void join(struct buf *out, const char *const *list, size_t count)
 {
-    struct buf samples = {0};
+    for (size_t i = 0; i < count; i++)
+        buf_addf(out, "%s\n", list[i]);
+}
+
+/* A card teaches the classifier what its trouble reads like. */
+static dtkb_status learn_card(struct store *store, const struct pack_cause *source, struct err *err)
+{
+    struct buf text = {0};
+    buf_addf(&text, "%s\n%s\n", source->cause.title, source->cause.explanation);
     for (size_t i = 0; i < source->signature_count; i++)
-        for (size_t j = 0; j < source->signatures[i].sample_count; j++)
-            buf_addf(&samples, "%s\n", source->signatures[i].samples[j]);
-    sqlite3_bind_int64(store->insert_card, 1, number);
-    text(store->insert_card, 2, source->cause.title);
-    text(store->insert_card, 3, source->cause.explanation);
-    text(store->insert_card, 4, buf_text(&samples));
-    dtkb_status status = samples.failed ? err_nomem(err) : step(store, store->insert_card, err);
-    buf_free(&samples);
+        join(&text, source->signatures[i].samples, source->signatures[i].sample_count);
+    dtkb_status status =
+        text.failed ? err_nomem(err) : learner_add(store->learner, buf_text(&text), source->cause.symptom, source->cause.fix, err);
+    buf_free(&text);
     return status;
 }
 
@@ -199,7 +206,7 @@ static dtkb_status add_cause(struct store *store, const struct pack *pack, const
         return err_set(err, DTKB_E_FORMAT, "%s:%d: a cause with the id %s exists already", pack->file, source->line, cause->id);
     for (size_t i = 0; i < source->signature_count && status == DTKB_OK; i++)
         status = add_signature(store, &source->signatures[i].signature, number, err);
-    return status == DTKB_OK ? add_card(store, source, number, err) : status;
+    return status == DTKB_OK ? learn_card(store, source, err) : status;
 }
 
 static dtkb_status add_fact(struct store *store, const struct pack *pack, const struct fact_definition *fact, struct err *err)
@@ -239,16 +246,12 @@ static void add_title(const struct store *store, struct buf *out, const char *id
         buf_addf(out, "%s\n", title ? title : id);
 }
 
-static void join(struct buf *out, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        buf_addf(out, "%s\n", list[i]);
-}
-
 /* Marks for the filters of a search: one list of issues per value. */
 static bool mark(struct store *store, const struct issue *issue)
 {
     bool ok = indexer_mark(store->indexer, "kind", issue->kind) && indexer_mark(store->indexer, "source", issue->source);
+    if (ok && strcmp(issue->kind, "how-to") != 0)
+        ok = indexer_mark(store->indexer, "failure", "yes");
     for (const char *word = issue->framework; ok && *word;) {
         char name[64];
         size_t length = strcspn(word, " ");
@@ -278,6 +281,8 @@ static dtkb_status index_issue(struct store *store, const struct issue *issue, s
 {
     struct buf errors = {0}, components = {0}, labels = {0};
     join(&errors, issue->error_lines, issue->error_line_count);
+    if (issue->log)
+        buf_adds(&errors, issue->log);
     join(&components, issue->components, issue->component_count);
     for (size_t i = 0; i < issue->version_count; i++)
         buf_addf(&components, "%s %s\n", issue->versions[i].component, issue->versions[i].version);
@@ -300,6 +305,29 @@ static dtkb_status index_issue(struct store *store, const struct issue *issue, s
     buf_free(&errors);
     buf_free(&components);
     buf_free(&labels);
+    return status;
+}
+
+/* What people read of a fault, or the log of a report: proposals for imported issues are this classifier's own and teach it nothing. */
+static dtkb_status learn_issue(struct store *store, const struct issue *issue, struct err *err)
+{
+    struct buf text = {0};
+    if (!issue->symptom || strcmp(issue->evidence, "imported") == 0 || (!issue->log && strcmp(issue->kind, "fault") != 0))
+        return DTKB_OK;
+    const char *texts[] = {issue->title, issue->summary, issue->cause, issue->fix};
+    for (size_t i = 0; !issue->log && i < sizeof texts / sizeof *texts; i++)
+        if (texts[i])
+            buf_addf(&text, "%s\n", texts[i]);
+    if (issue->log) {
+        buf_adds(&text, issue->log);
+    } else {
+        join(&text, issue->error_lines, issue->error_line_count);
+        join(&text, issue->components, issue->component_count);
+    }
+    dtkb_status status = text.failed
+                             ? err_nomem(err)
+                             : learner_add(store->learner, buf_text(&text), issue->symptom, issue->fix_count ? issue->fixes[0] : NULL, err);
+    buf_free(&text);
     return status;
 }
 
@@ -328,16 +356,20 @@ dtkb_status store_add_issue(struct store *store, const struct issue *issue, stru
     json(insert, 18, strings_to_json(issue->error_lines, issue->error_line_count));
     json(insert, 19, strings_to_json(issue->components, issue->component_count));
     json(insert, 20, versions_to_json(issue));
+    text(insert, 21, issue->log);
     dtkb_status status = step(store, insert, err);
     if (status == DTKB_E_IO && (sqlite3_errcode(store->db) & 0xff) == SQLITE_CONSTRAINT)
         return err_set(err, DTKB_E_FORMAT, "an issue with the id %s exists already", issue->id);
     store->issues++;
     store->faults += strcmp(issue->kind, "fault") == 0;
     store->how_to += strcmp(issue->kind, "how-to") == 0;
+    store->reports += strcmp(issue->kind, "report") == 0;
     if (status == DTKB_OK)
         status = count_priors(store, issue, err);
     if (status == DTKB_OK)
         status = index_issue(store, issue, err);
+    if (status == DTKB_OK)
+        status = learn_issue(store, issue, err);
     return status;
 }
 
@@ -375,8 +407,9 @@ static dtkb_status write_meta(struct store *store, struct err *err)
     char sql[400];
     sqlite3_snprintf(sizeof sql, sql,
                      "INSERT INTO meta VALUES ('issues', %lld), ('faults', %lld), ('how_to', %lld), ('causes', %lld), ('signatures', %lld),"
-                     " ('threads', (SELECT count(DISTINCT url) FROM issue))",
-                     store->issues, store->faults, store->how_to, store->causes, store->signatures);
+                     " ('threads', (SELECT count(DISTINCT url) FROM issue WHERE kind <> 'report')), ('reports', %lld),"
+                     " ('words', (SELECT count(DISTINCT word) FROM word))",
+                     store->faults + store->how_to, store->faults, store->how_to, store->causes, store->signatures, store->reports);
     return execute(store, sql, err);
 }
 

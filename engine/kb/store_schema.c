@@ -12,13 +12,16 @@ const char store_schema[] =
     "CREATE TABLE issue (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL, source TEXT NOT NULL, framework TEXT NOT NULL,"
     " kind TEXT NOT NULL, evidence TEXT NOT NULL, is_distributed INTEGER, symptom TEXT, topic TEXT, raw_label TEXT, raw_fix TEXT,"
     " title TEXT, summary TEXT, cause TEXT, fix TEXT, fixes TEXT NOT NULL, error_lines TEXT NOT NULL, components TEXT NOT NULL,"
-    " versions TEXT NOT NULL);"
+    " versions TEXT NOT NULL, log TEXT);"
     "CREATE INDEX issue_url ON issue (url);"
     "CREATE TABLE prior (symptom TEXT, fix TEXT, issues INTEGER NOT NULL, PRIMARY KEY (symptom, fix)) WITHOUT ROWID;"
+    /* The classifier's counts (classify.h), in thousandths. */
+    "CREATE TABLE learned (n INTEGER PRIMARY KEY, task INTEGER NOT NULL, label TEXT NOT NULL, weight INTEGER NOT NULL, UNIQUE (task, "
+    "label));"
+    "CREATE TABLE word (word TEXT, label INTEGER, weight INTEGER NOT NULL, PRIMARY KEY (word, label)) WITHOUT ROWID;"
     "CREATE TABLE scan_set (bytes BLOB NOT NULL);"
     /* The ranking index (postings.h): words and marks. */
     "CREATE TABLE term (word BLOB PRIMARY KEY, issues INTEGER NOT NULL, bound REAL NOT NULL, list BLOB NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE length (documents INTEGER NOT NULL, total INTEGER NOT NULL, lengths BLOB NOT NULL);"
     /* Phrases and single columns. The texts themselves lie in `issue`. */
-    "CREATE VIRTUAL TABLE search USING fts5 (title, summary, error, cause, fix, component, label, content='', tokenize='dtkb');"
-    "CREATE VIRTUAL TABLE card USING fts5 (title, explanation, samples, content='', tokenize='dtkb');";
+    "CREATE VIRTUAL TABLE search USING fts5 (title, summary, error, cause, fix, component, label, content='', tokenize='dtkb');";

@@ -39,6 +39,8 @@ static void count_issue(struct tally *tally, sqlite3_stmt *row)
     const char *kind = (const char *)sqlite3_column_text(row, 1), *url = (const char *)sqlite3_column_text(row, 2);
     const char *symptom = (const char *)sqlite3_column_text(row, 3), *framework = (const char *)sqlite3_column_text(row, 5);
     count(tally->kinds, kind);
+    if (kind && strcmp(kind, "report") == 0) /* no row of the study: counted, but not among its figures */
+        return;
     if (url)
         json_object_set_new(tally->threads, url, json_true());
     count(tally->symptoms, symptom);
@@ -135,8 +137,9 @@ static json_t *totals(const struct tally *tally)
 {
     json_int_t faults = json_integer_value(json_object_get(tally->kinds, "fault"));
     json_int_t how_to = json_integer_value(json_object_get(tally->kinds, "how-to"));
-    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "issues", faults + how_to, "faults", faults, "how_to", how_to, "threads",
-                     (json_int_t)json_object_size(tally->threads), "symptoms", (json_int_t)json_object_size(tally->symptoms));
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "issues", faults + how_to, "faults", faults, "how_to", how_to, "threads",
+                     (json_int_t)json_object_size(tally->threads), "symptoms", (json_int_t)json_object_size(tally->symptoms), "reports",
+                     json_integer_value(json_object_get(tally->kinds, "report")));
 }
 
 dtkb_status kb_stats(struct kb *kb, json_t **out, struct err *err)
@@ -261,7 +264,8 @@ json_t *issue_to_json(const struct issue *issue)
                  {"cause", issue->cause},
                  {"fix", issue->fix},
                  {"raw_label", issue->raw_label},
-                 {"raw_fix", issue->raw_fix}};
+                 {"raw_fix", issue->raw_fix},
+                 {"log", issue->log}};
     json_t *out = json_object(), *versions = json_object();
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].value)

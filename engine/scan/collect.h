@@ -8,7 +8,7 @@
 #define EVIDENCE_MAX 4096
 #define PER_SIGNATURE_MAX 64 /* ranks told apart */
 #define ERROR_LINES_MAX 40
-#define TEXT_LINES_MAX 30
+#define TEXT_LINES_MAX 60
 #define VERSIONS_MAX 128
 #define FIELD_MAX 512 /* bytes of one field's value */
 #define PROGRESS_TEXT 240

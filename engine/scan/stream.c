@@ -267,7 +267,7 @@ static void read_line(struct stream *stream, struct collect *collect, const char
         evidence.rank = place.rank;
         collect_add(collect, &evidence, text_key(line->text, line->length));
     }
-    if (!taken && !died && !kinds && !matched && collect->text_lines < TEXT_LINES_MAX && line->length >= 8) {
+    if (collect->text_lines < TEXT_LINES_MAX && line->length >= 8) {
         struct evidence evidence = evidence_at(stream, &place, EV_TEXT);
         evidence.rank = place.rank;
         collect_add(collect, &evidence, text_key(line->text, line->length));

@@ -125,7 +125,7 @@ PY
 }
 
 @test "old knowledge is marked old" {
-    printf 'NCCL version 2.21.5+cuda12.4\n[rank0]: horovod.common.exceptions.HorovodInternalError: ncclAllReduce failed: unhandled cuda error\nrank 0 exit code 1\n' >"$BATS_TEST_TMPDIR/new.log"
+    printf 'NCCL version 2.21.5+cuda12.4\nnode-1:1:9 [0] NCCL WARN Call to connect failed : Connection timed out\n[rank0]: horovod.common.exceptions.HorovodInternalError: ncclCommInitRank failed: unhandled system error\nrank 0 exit code 1\n' >"$BATS_TEST_TMPDIR/new.log"
     run "$DTKB" diagnose --probe none --json "$BATS_TEST_TMPDIR/new.log"
     expect_status 1
     [ "$(field '.versions.nccl')" = 2.21.5+cuda12.4 ]

@@ -129,8 +129,8 @@ static void filters_hold_for_every_hit(void **unused)
         arena_free(&arena);
     }
     kb_hits_free(&hits);
-    assert_int_equal(count_of(&(struct kb_query){.symptom = "training-evaluation/hang", .limit = 100}), 44);
-    assert_int_equal(count_of(&(struct kb_query){.symptom = "out-of-memory", .limit = 100}), 21); /* the stage is plain */
+    assert_int_equal(count_of(&(struct kb_query){.symptom = "training-evaluation/hang", .kind = "fault", .limit = 100}), 44);
+    assert_int_equal(count_of(&(struct kb_query){.symptom = "out-of-memory", .kind = "fault", .limit = 100}), 21); /* the stage is plain */
 }
 
 static void a_filter_that_matches_nothing_is_an_error(void **unused)

@@ -6,12 +6,6 @@
 
 #include "eval.h"
 
-/* One case: its text or its file, and the answers that count as right. */
-struct test_case {
-    const char *name, *log, *path;
-    const json_t *symptoms, *fixes, *rank;
-};
-
 static bool listed(const json_t *list, const char *id)
 {
     size_t i;
@@ -95,7 +89,7 @@ static void count_fault(const struct test_case *test, const json_t *report, stru
         print_wrong(test, report, !three ? "SYMPTOM@3" : !first ? "SYMPTOM@1" : "FIX@3", log);
 }
 
-static bool run_case(dtkb *engine, const struct test_case *test, struct figures *out, FILE *log)
+bool eval_case(dtkb *engine, const struct test_case *test, struct figures *out, FILE *log)
 {
     dtkb_diagnosis *diagnosis;
     dtkb_doc *doc;
@@ -144,8 +138,8 @@ static bool eval_jsonl(dtkb *engine, const char *path, struct figures *out, FILE
                                  .symptoms = json_object_get(object, "symptoms"),
                                  .fixes = json_object_get(object, "fixes"),
                                  .rank = json_object_get(object, "first_failing_rank")};
-        ok =
-            test.name && test.log ? run_case(engine, &test, out, log) : (fprintf(stderr, "%s:%zu: no id or no log\n", path, number), false);
+        ok = test.name && test.log ? eval_case(engine, &test, out, log)
+                                   : (fprintf(stderr, "%s:%zu: no id or no log\n", path, number), false);
         json_decref(object);
     }
     free(line);
@@ -174,7 +168,7 @@ static bool eval_index(dtkb *engine, const char *path, struct figures *out, FILE
                                  .symptoms = json_object_get(entry, "symptoms"),
                                  .fixes = json_object_get(entry, "fixes"),
                                  .rank = json_object_get(entry, "first_failing_rank")};
-        ok = run_case(engine, &test, out, log) && ok;
+        ok = eval_case(engine, &test, out, log) && ok;
         free(file);
     }
     json_decref(index);
@@ -196,7 +190,7 @@ static bool eval_folder(dtkb *engine, const char *path, struct figures *out, FIL
         char *file;
         if (asprintf(&file, "%s/%s", path, entries[i]->d_name) >= 0) {
             struct test_case test = {.name = entries[i]->d_name, .path = file};
-            ok = run_case(engine, &test, out, log) && ok;
+            ok = eval_case(engine, &test, out, log) && ok;
             free(file);
         }
         free(entries[i]);
@@ -214,5 +208,7 @@ bool eval_file(dtkb *engine, const char *path, struct figures *out, FILE *log)
     const char *dot = strrchr(path, '.');
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return eval_folder(engine, path, out, log);
+    if (dot && !strcmp(dot, ".xml"))
+        return eval_pack(engine, path, out, log);
     return dot && !strcmp(dot, ".json") ? eval_index(engine, path, out, log) : eval_jsonl(engine, path, out, log);
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <dtkb/dtkb.h>
 
@@ -23,8 +24,19 @@ struct figures {
     } bins[10]; /* of the first symptom's confidence */
 };
 
-/* A case file: a .jsonl with one case a line ("log" inside), an index.json beside its logs, or a folder of logs that hold no training
- * fault. Runs each case, adds to `out`, and prints what went wrong to `log` when that is not NULL. False when the file can't be read (said
+/* One case: its text or its file, and the answers that count as right. */
+struct test_case {
+    const char *name, *log, *path;
+    const json_t *symptoms, *fixes, *rank;
+};
+/* Runs a case and adds to `out`; prints what went wrong to `log` when that is not NULL. False when it could not be run (said on stderr). */
+bool eval_case(dtkb *engine, const struct test_case *test, struct figures *out, FILE *log);
+
+/* The reports of a knowledge pack as cases (kb/README.md: an issue with a log). */
+bool eval_pack(dtkb *engine, const char *path, struct figures *out, FILE *log);
+
+/* A case file: a .jsonl with one case a line ("log" inside), an index.json beside its logs, a knowledge pack with reports, or a folder of logs that
+ * hold no training fault. Runs each case, adds to `out`, and prints what went wrong to `log` when that is not NULL. False when the file can't be read (said
  * on stderr). */
 bool eval_file(dtkb *engine, const char *path, struct figures *out, FILE *log);
 

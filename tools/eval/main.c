@@ -8,7 +8,8 @@
 
 static const char usage[] =
     "usage: dtkb-eval [--kb FILE [--against FILE]] [--wrong] [--recorded FILE [--record]] CASES...\n\n"
-    "CASES   a .jsonl file with one case a line, an index.json beside its logs, or a folder of logs without a fault\n"
+    "CASES   a .jsonl file with one case a line, an index.json beside its logs, a knowledge pack with reports (.xml), or a folder\n"
+    "        of logs without a fault\n"
     "--kb        the knowledge base to measure (default: the one dtkb uses)\n"
     "--against   a second knowledge base, measured on the same cases\n"
     "--wrong     print each wrong answer\n"

@@ -1,0 +1,191 @@
+#include "kb/classify.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kb/kb_private.h"
+#include "kb/words.h"
+
+struct candidate_label {
+    const char *label;
+    double weight; /* N(., c) */
+    double here;   /* N(w, c) of the word at hand */
+    double score;
+};
+
+/* What all layers together hold for one task. */
+struct learned {
+    struct candidate_label labels[CLASSIFY_LABELS_MAX];
+    size_t count;
+    double total, vocabulary; /* N(., .) and V */
+};
+
+static struct candidate_label *find(struct learned *learned, const char *label)
+{
+    for (size_t i = 0; label && i < learned->count; i++)
+        if (strcmp(learned->labels[i].label, label) == 0)
+            return &learned->labels[i];
+    return NULL;
+}
+
+static dtkb_status read_labels(struct kb *kb, const struct layer *layer, enum label_task task, struct learned *out, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    dtkb_status status = layer_prepare(layer, "SELECT label, weight FROM learned WHERE task = ?1 ORDER BY n", &row, err);
+    if (status == DTKB_OK)
+        sqlite3_bind_int(row, 1, (int)task);
+    while (status == DTKB_OK && layer_step(layer, row, &status, err)) {
+        const char *name = (const char *)sqlite3_column_text(row, 0);
+        struct candidate_label *label = find(out, name);
+        if (!label && name && out->count < CLASSIFY_LABELS_MAX) {
+            label = &out->labels[out->count++];
+            label->label = arena_strdup(&kb->arena, name);
+        }
+        if (!name || !label || !label->label)
+            status = layer_damaged(layer, "learned labels", err);
+        else
+            label->weight += (double)sqlite3_column_int64(row, 1) / 1000.0;
+    }
+    sqlite3_finalize(row);
+    return status;
+}
+
+static dtkb_status read_vocabulary(const struct layer *layer, struct learned *out, struct err *err)
+{
+    sqlite3_stmt *row = NULL;
+    dtkb_status status = layer_prepare(layer, "SELECT value FROM meta WHERE key = 'words'", &row, err);
+    if (status == DTKB_OK && layer_step(layer, row, &status, err))
+        out->vocabulary += (double)sqlite3_column_int64(row, 0);
+    sqlite3_finalize(row);
+    return status;
+}
+
+/* Adds what one layer holds of the word to `here` of its labels. */
+static dtkb_status read_word(const struct layer *layer, sqlite3_stmt *row, const char *word, struct learned *learned, struct err *err)
+{
+    dtkb_status status = DTKB_OK;
+    sqlite3_bind_text(row, 1, word, -1, SQLITE_STATIC);
+    while (layer_step(layer, row, &status, err)) {
+        struct candidate_label *label = find(learned, (const char *)sqlite3_column_text(row, 0));
+        if (label)
+            label->here += (double)sqlite3_column_int64(row, 1) / 1000.0;
+    }
+    sqlite3_reset(row);
+    return status;
+}
+
+/* One word's part of every score; false for a word that nobody wrote. */
+static bool weigh(struct learned *learned, double x)
+{
+    double everywhere = 0;
+    for (size_t i = 0; i < learned->count; i++)
+        everywhere += learned->labels[i].here;
+    for (size_t i = 0; everywhere > 0 && i < learned->count; i++) {
+        struct candidate_label *label = &learned->labels[i];
+        double others = fmax(0.0, everywhere - label->here) + CLASSIFY_SMOOTHING;
+        double all = learned->total - label->weight + CLASSIFY_SMOOTHING * learned->vocabulary;
+        label->score -= x * log(others / all);
+        label->here = 0;
+    }
+    return everywhere > 0;
+}
+
+/* `rows` holds a statement for each layer. Words that nobody wrote count for nothing: `known` is what is left of the text's length. */
+static dtkb_status score_words(struct kb *kb, sqlite3_stmt **rows, const struct words *words, struct learned *learned, double *known,
+                               struct err *err)
+{
+    dtkb_status status = DTKB_OK;
+    double squares = 0;
+    for (size_t w = 0; status == DTKB_OK && w < words->count; w++) {
+        for (size_t i = 0; status == DTKB_OK && i < kb->layer_count; i++)
+            status = read_word(&kb->layers[i], rows[i], words->list[w].text, learned, err);
+        if (status == DTKB_OK && weigh(learned, words->list[w].weight))
+            squares += words->list[w].weight * words->list[w].weight;
+    }
+    *known = sqrt(squares);
+    return status;
+}
+
+static dtkb_status score_layers(struct kb *kb, const struct words *words, enum label_task task, struct learned *learned, double *known,
+                                struct err *err)
+{
+    sqlite3_stmt **rows = calloc(kb->layer_count, sizeof *rows);
+    dtkb_status status = rows ? DTKB_OK : err_nomem(err);
+    for (size_t i = 0; status == DTKB_OK && i < kb->layer_count; i++) {
+        status = layer_prepare(&kb->layers[i],
+                               "SELECT learned.label, word.weight FROM word JOIN learned ON learned.n = word.label"
+                               " WHERE word.word = ?1 AND learned.task = ?2",
+                               &rows[i], err);
+        if (status == DTKB_OK)
+            sqlite3_bind_int(rows[i], 2, (int)task);
+    }
+    if (status == DTKB_OK)
+        status = score_words(kb, rows, words, learned, known, err);
+    for (size_t i = 0; rows && i < kb->layer_count; i++)
+        sqlite3_finalize(rows[i]);
+    free(rows);
+    return status;
+}
+
+static int by_share(const void *left, const void *right)
+{
+    const struct guess *l = left, *r = right;
+    if (l->share != r->share)
+        return l->share > r->share ? -1 : 1;
+    return strcmp(l->label, r->label);
+}
+
+static void share_out(const struct learned *learned, double known, struct guesses *out)
+{
+    double best = -INFINITY, sum = 0;
+    for (size_t i = 0; i < learned->count; i++)
+        best = fmax(best, learned->labels[i].score);
+    for (size_t i = 0; known > 0 && i < learned->count; i++) {
+        double share = exp(CLASSIFY_SHARPNESS * (learned->labels[i].score - best) / known);
+        out->list[out->count++] = (struct guess){.label = learned->labels[i].label, .share = share};
+        sum += share;
+    }
+    for (size_t i = 0; i < out->count; i++)
+        out->list[i].share /= sum;
+    qsort(out->list, out->count, sizeof *out->list, by_share);
+}
+
+dtkb_status kb_classify(struct kb *kb, const char *text, enum label_task task, struct guesses *out, struct err *err)
+{
+    struct words words;
+    struct learned *learned = calloc(1, sizeof *learned);
+    double known = 0;
+    out->count = 0;
+    dtkb_status status = words_of(text, &words, err);
+    if (status == DTKB_OK && !learned) {
+        words_free(&words);
+        status = err_nomem(err);
+    }
+    if (status != DTKB_OK) {
+        free(learned);
+        return status;
+    }
+    for (size_t i = 0; status == DTKB_OK && i < kb->layer_count; i++) {
+        status = read_labels(kb, &kb->layers[i], task, learned, err);
+        if (status == DTKB_OK)
+            status = read_vocabulary(&kb->layers[i], learned, err);
+    }
+    for (size_t i = 0; i < learned->count; i++)
+        learned->total += learned->labels[i].weight;
+    if (status == DTKB_OK)
+        status = score_layers(kb, &words, task, learned, &known, err);
+    if (status == DTKB_OK)
+        share_out(learned, known, out);
+    words_free(&words);
+    free(learned);
+    return status;
+}
+
+double guesses_share(const struct guesses *guesses, const char *label)
+{
+    for (size_t i = 0; i < guesses->count; i++)
+        if (strcmp(guesses->list[i].label, label) == 0)
+            return guesses->list[i].share;
+    return 0;
+}
