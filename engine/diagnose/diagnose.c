@@ -79,14 +79,14 @@ static bool is_silent(const struct findings *findings, const struct candidates *
     return true;
 }
 
-static void fill_labels(struct kb *kb, const struct judgement *judgement, const struct candidates *shown, bool silent, bool hints,
-                        bool progress, struct labels *symptoms, struct labels *fixes)
+static void fill_labels(const struct judgement *judgement, const struct candidates *shown, bool silent, bool hints, bool progress,
+                        struct labels *symptoms, struct labels *fixes)
 {
     if (hints || silent)
         labels_silent_symptoms(&judgement->opinion, progress, symptoms);
     else
         labels_symptoms(shown, &judgement->opinion, symptoms);
-    labels_fixes(kb, shown, &judgement->opinion, symptoms->count ? symptoms->list[0].id : NULL, fixes);
+    labels_fixes(shown, &judgement->opinion, fixes);
     for (size_t i = 0; hints && i < symptoms->count; i++)
         symptoms->list[i].confidence *= HINT_SHARE;
     for (size_t i = 0; hints && i < fixes->count; i++)
@@ -120,7 +120,7 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
     struct labels symptoms = {0}, fixes = {0};
     json_t *similar = NULL;
     if (fault || hints) {
-        fill_labels(kb, judgement, shown, is_silent(input->findings, shown), hints, makes_steps(input->findings), &symptoms, &fixes);
+        fill_labels(judgement, shown, is_silent(input->findings, shown), hints, makes_steps(input->findings), &symptoms, &fixes);
         dtkb_status status =
             similar_json(kb, &judgement->similar, input->findings, input->max_similar ? input->max_similar : 5, &similar, err);
         if (status != DTKB_OK)

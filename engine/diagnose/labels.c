@@ -117,8 +117,7 @@ void labels_silent_symptoms(const struct opinion *opinion, bool progress, struct
     sort_labels(out, CEILING);
 }
 
-void labels_fixes(struct kb *kb, const struct candidates *candidates, const struct opinion *opinion, const char *symptom,
-                  struct labels *out)
+void labels_fixes(const struct candidates *candidates, const struct opinion *opinion, struct labels *out)
 {
     for (size_t i = 0; i < candidates->count; i++) {
         const struct candidate *candidate = &candidates->list[i];
@@ -130,8 +129,5 @@ void labels_fixes(struct kb *kb, const struct candidates *candidates, const stru
             raise_label(out, candidate->cause->also_fixes[a], confidence * also_share[a]);
     }
     join_words(&opinion->fixes, candidates, out);
-    /* What usually cures this symptom in the study, as a last resort. */
-    for (size_t i = 0; symptom && i < out->count; i++)
-        out->list[i].confidence = 1.0 - (1.0 - out->list[i].confidence) * (1.0 - 0.1 * kb_fix_prior(kb, symptom, out->list[i].id));
     sort_labels(out, 0.95);
 }

@@ -20,7 +20,6 @@ struct labels {
 void labels_symptoms(const struct candidates *candidates, const struct opinion *opinion, struct labels *out);
 /* Of a log that complains of nothing: kinds of trouble that show no error are meant most often. `progress`: steps were made. */
 void labels_silent_symptoms(const struct opinion *opinion, bool progress, struct labels *out);
-void labels_fixes(struct kb *kb, const struct candidates *candidates, const struct opinion *opinion, const char *symptom,
-                  struct labels *out);
+void labels_fixes(const struct candidates *candidates, const struct opinion *opinion, struct labels *out);
 
 #endif

@@ -133,15 +133,15 @@ dtkb_status kb_need_priors(struct kb *kb, struct err *err)
     if (status == DTKB_OK && !priors)
         status = err_nomem(err);
     if (status == DTKB_OK)
-        status = layer_prepare(base, "SELECT symptom, fix, issues FROM prior ORDER BY symptom, fix", &statement, err);
+        status = layer_prepare(base, "SELECT symptom, issues FROM prior ORDER BY symptom", &statement, err);
     size_t count = 0;
     while (status == DTKB_OK && count < capacity && layer_step(base, statement, &status, err)) {
         struct prior *prior = &priors[count++];
-        int issues = sqlite3_column_int(statement, 2);
+        int issues = sqlite3_column_int(statement, 1);
         prior->issues = issues > 0 ? (uint32_t)issues : 0;
-        if (!layer_text(&kb->arena, statement, 0, &prior->symptom) || !layer_text(&kb->arena, statement, 1, &prior->fix))
+        if (!layer_text(&kb->arena, statement, 0, &prior->symptom))
             status = err_nomem(err);
-        else if (!prior->symptom || !prior->fix)
+        else if (!prior->symptom)
             status = layer_damaged(base, "frequencies", err);
     }
     sqlite3_finalize(statement);
@@ -169,34 +169,11 @@ double kb_symptom_prior(struct kb *kb, const char *symptom)
     double total = 0, own = 0;
     if (kb_need_priors(kb, NULL) == DTKB_OK)
         for (size_t i = 0; i < kb->prior_count; i++) {
-            if (*kb->priors[i].fix)
-                continue;
             total += kb->priors[i].issues;
             if (strcmp(kb->priors[i].symptom, symptom) == 0)
                 own = kb->priors[i].issues;
         }
     return (own + 1) / (total + (double)count_labels(kb, "symptom"));
-}
-
-/* Rare symptoms borrow from the whole study: as if SMOOTHING further faults had been fixed in the usual proportions. */
-#define SMOOTHING 4.0
-
-double kb_fix_prior(struct kb *kb, const char *symptom, const char *fix)
-{
-    double all = 0, all_own = 0, here = 0, here_own = 0;
-    if (kb_need_priors(kb, NULL) == DTKB_OK)
-        for (size_t i = 0; i < kb->prior_count; i++) {
-            const struct prior *prior = &kb->priors[i];
-            if (!*prior->fix)
-                continue;
-            bool own = strcmp(prior->fix, fix) == 0, in = symptom && strcmp(prior->symptom, symptom) == 0;
-            all += prior->issues;
-            all_own += own ? prior->issues : 0;
-            here += in ? prior->issues : 0;
-            here_own += own && in ? prior->issues : 0;
-        }
-    double overall = (all_own + 1) / (all + (double)count_labels(kb, "fix-pattern"));
-    return symptom ? (here_own + SMOOTHING * overall) / (here + SMOOTHING) : overall;
 }
 
 /* ---- facts ---- */

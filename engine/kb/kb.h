@@ -74,10 +74,8 @@ dtkb_status kb_cause_brief(struct kb *kb, uint32_t index, const struct cause **o
 dtkb_status kb_signatures(struct kb *kb, const struct signature **out, size_t *count, struct err *err);
 dtkb_status kb_scan_db(struct kb *kb, const struct scan_db **out, struct err *err);
 
-/* Share of a symptom among the study's faults, of a fix pattern among the faults of a symptom (Laplace-smoothed; symptom NULL: among all).
- */
+/* Share of a symptom among the study's faults (Laplace-smoothed). */
 double kb_symptom_prior(struct kb *kb, const char *symptom);
-double kb_fix_prior(struct kb *kb, const char *symptom, const char *fix);
 /* Title of a symptom or fix pattern by the taxonomy, NULL if unknown. */
 const char *kb_label_title(struct kb *kb, const char *id);
 

@@ -16,7 +16,7 @@ struct kb_label {
 };
 
 struct prior {
-    const char *symptom, *fix; /* fix "" for the symptom alone */
+    const char *symptom;
     uint32_t issues;
 };
 

@@ -48,7 +48,7 @@ static bool prepare_all(struct store *store)
         {&store->insert_issue, "INSERT INTO issue VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
                                " ?19, ?20, ?21)"},
         {&store->insert_search, search},
-        {&store->count_prior, "INSERT INTO prior VALUES (?1, ?2, 1) ON CONFLICT DO UPDATE SET issues = issues + 1"},
+        {&store->count_prior, "INSERT INTO prior VALUES (?1, 1) ON CONFLICT DO UPDATE SET issues = issues + 1"},
     };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         if (sqlite3_prepare_v2(store->db, all[i].sql, -1, all[i].statement, NULL) != SQLITE_OK)
@@ -222,21 +222,13 @@ static dtkb_status add_fact(struct store *store, const struct pack *pack, const 
     return status;
 }
 
-/* The study's frequencies: how often a symptom came, and how often a fix helped with it. */
-static dtkb_status count_priors(struct store *store, const struct issue *issue, struct err *err)
+/* The study's frequencies: how often a symptom came. */
+static dtkb_status count_prior(struct store *store, const struct issue *issue, struct err *err)
 {
-    dtkb_status status = DTKB_OK;
     if (strcmp(issue->kind, "fault") != 0 || !issue->symptom || strcmp(issue->evidence, "imported") == 0)
-        return status;
+        return DTKB_OK;
     text(store->count_prior, 1, issue->symptom);
-    text(store->count_prior, 2, "");
-    status = step(store, store->count_prior, err);
-    for (size_t i = 0; i < issue->fix_count && status == DTKB_OK; i++) {
-        text(store->count_prior, 1, issue->symptom);
-        text(store->count_prior, 2, issue->fixes[i]);
-        status = step(store, store->count_prior, err);
-    }
-    return status;
+    return step(store, store->count_prior, err);
 }
 
 static void add_title(const struct store *store, struct buf *out, const char *id)
@@ -365,7 +357,7 @@ dtkb_status store_add_issue(struct store *store, const struct issue *issue, stru
     store->how_to += strcmp(issue->kind, "how-to") == 0;
     store->reports += strcmp(issue->kind, "report") == 0;
     if (status == DTKB_OK)
-        status = count_priors(store, issue, err);
+        status = count_prior(store, issue, err);
     if (status == DTKB_OK)
         status = index_issue(store, issue, err);
     if (status == DTKB_OK)

@@ -14,7 +14,7 @@ const char store_schema[] =
     " title TEXT, summary TEXT, cause TEXT, fix TEXT, fixes TEXT NOT NULL, error_lines TEXT NOT NULL, components TEXT NOT NULL,"
     " versions TEXT NOT NULL, log TEXT);"
     "CREATE INDEX issue_url ON issue (url);"
-    "CREATE TABLE prior (symptom TEXT, fix TEXT, issues INTEGER NOT NULL, PRIMARY KEY (symptom, fix)) WITHOUT ROWID;"
+    "CREATE TABLE prior (symptom TEXT PRIMARY KEY, issues INTEGER NOT NULL) WITHOUT ROWID;"
     /* The classifier's counts (classify.h), in thousandths. */
     "CREATE TABLE learned (n INTEGER PRIMARY KEY, task INTEGER NOT NULL, label TEXT NOT NULL, weight INTEGER NOT NULL, UNIQUE (task, "
     "label));"
