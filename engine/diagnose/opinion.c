@@ -20,11 +20,20 @@ static bool any_began(const struct findings *findings)
     return false;
 }
 
-/* The same line may be there as text and as evidence. */
-static bool line_follows(const struct findings *findings, const struct evidence *line)
+static bool same_line(const struct evidence *left, const struct evidence *right)
 {
-    for (size_t i = 0; i < findings->evidence_count; i++)
-        if (findings->evidence[i].line == line->line && findings->evidence[i].file == line->file && follows(&findings->evidence[i]))
+    return left->line == right->line && left->file == right->file;
+}
+
+/* A line may be told several times, as text and as evidence of a role. Evidence is in the order of the lines. */
+static bool line_follows(const struct findings *findings, size_t at)
+{
+    const struct evidence *list = findings->evidence;
+    size_t i = at;
+    while (i && same_line(&list[i - 1], &list[at]))
+        i--;
+    for (; i < findings->evidence_count && same_line(&list[i], &list[at]); i++)
+        if (follows(&list[i]))
             return true;
     return false;
 }
@@ -35,7 +44,7 @@ static void add_kind(const struct findings *findings, enum evidence_kind kind, s
     bool began = any_began(findings);
     for (size_t i = 0; i < findings->evidence_count && out->length < limit; i++) {
         const struct evidence *evidence = &findings->evidence[i];
-        if (evidence->kind == kind && evidence->text && !(began && line_follows(findings, evidence)))
+        if (evidence->kind == kind && evidence->text && !(began && line_follows(findings, i)))
             buf_addf(out, "%.400s\n", evidence->text);
     }
 }

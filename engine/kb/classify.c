@@ -37,15 +37,16 @@ static dtkb_status read_labels(struct kb *kb, const struct layer *layer, enum la
         sqlite3_bind_int(row, 1, (int)task);
     while (status == DTKB_OK && layer_step(layer, row, &status, err)) {
         const char *name = (const char *)sqlite3_column_text(row, 0);
+        sqlite3_int64 weight = sqlite3_column_int64(row, 1);
         struct candidate_label *label = find(out, name);
         if (!label && name && out->count < CLASSIFY_LABELS_MAX) {
             label = &out->labels[out->count++];
             label->label = arena_strdup(&kb->arena, name);
         }
-        if (!name || !label || !label->label)
+        if (!name || !label || !label->label || weight < 0)
             status = layer_damaged(layer, "learned labels", err);
         else
-            label->weight += (double)sqlite3_column_int64(row, 1) / 1000.0;
+            label->weight += (double)weight / 1000.0;
     }
     sqlite3_finalize(row);
     return status;
@@ -56,7 +57,7 @@ static dtkb_status read_vocabulary(const struct layer *layer, struct learned *ou
     sqlite3_stmt *row = NULL;
     dtkb_status status = layer_prepare(layer, "SELECT value FROM meta WHERE key = 'words'", &row, err);
     if (status == DTKB_OK && layer_step(layer, row, &status, err))
-        out->vocabulary += (double)sqlite3_column_int64(row, 0);
+        out->vocabulary += fmax(1.0, (double)sqlite3_column_int64(row, 0));
     sqlite3_finalize(row);
     return status;
 }
@@ -66,10 +67,13 @@ static dtkb_status read_word(const struct layer *layer, sqlite3_stmt *row, const
 {
     dtkb_status status = DTKB_OK;
     sqlite3_bind_text(row, 1, word, -1, SQLITE_STATIC);
-    while (layer_step(layer, row, &status, err)) {
+    while (status == DTKB_OK && layer_step(layer, row, &status, err)) {
         struct candidate_label *label = find(learned, (const char *)sqlite3_column_text(row, 0));
-        if (label)
-            label->here += (double)sqlite3_column_int64(row, 1) / 1000.0;
+        sqlite3_int64 weight = sqlite3_column_int64(row, 1);
+        if (weight < 0)
+            status = layer_damaged(layer, "learned words", err);
+        else if (label)
+            label->here += (double)weight / 1000.0;
     }
     sqlite3_reset(row);
     return status;
