@@ -12,7 +12,7 @@ struct label {
     double confidence;
 };
 struct labels {
-    struct label list[CLASSIFY_LABELS_MAX];
+    struct label list[KB_GUESSES_MAX];
     size_t count;
 };
 

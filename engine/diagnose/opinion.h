@@ -2,7 +2,6 @@
 #ifndef DTKB_DIAGNOSE_OPINION_H
 #define DTKB_DIAGNOSE_OPINION_H
 
-#include "kb/classify.h"
 #include "kb/kb.h"
 #include "scan/findings.h"
 

@@ -16,7 +16,7 @@ struct candidate_label {
 
 /* What all layers together hold for one task. */
 struct learned {
-    struct candidate_label labels[CLASSIFY_LABELS_MAX];
+    struct candidate_label labels[KB_GUESSES_MAX];
     size_t count;
     double total, vocabulary; /* N(., .) and V */
 };
@@ -39,7 +39,7 @@ static dtkb_status read_labels(struct kb *kb, const struct layer *layer, enum la
         const char *name = (const char *)sqlite3_column_text(row, 0);
         sqlite3_int64 weight = sqlite3_column_int64(row, 1);
         struct candidate_label *label = find(out, name);
-        if (!label && name && out->count < CLASSIFY_LABELS_MAX) {
+        if (!label && name && out->count < KB_GUESSES_MAX) {
             label = &out->labels[out->count++];
             label->label = arena_strdup(&kb->arena, name);
         }

@@ -11,28 +11,9 @@
 #ifndef DTKB_KB_CLASSIFY_H
 #define DTKB_KB_CLASSIFY_H
 
-#include "base/err.h"
-
-struct kb;
+#include "kb/kb.h"
 
 #define CLASSIFY_SMOOTHING 0.3
 #define CLASSIFY_SHARPNESS 4.0
-#define CLASSIFY_LABELS_MAX 128
-
-enum label_task { TASK_SYMPTOM, TASK_FIX };
-
-struct guess {
-    const char *label; /* owned by the KB */
-    double share;      /* 0..1; all shares sum to 1 */
-};
-struct guesses {
-    struct guess list[CLASSIFY_LABELS_MAX]; /* best first */
-    size_t count;                           /* 0 where no word of the text is known */
-};
-
-dtkb_status kb_classify(struct kb *kb, const char *text, enum label_task task, struct guesses *out, struct err *err);
-
-/* The share of a label, 0 where the guesses lack it. */
-double guesses_share(const struct guesses *guesses, const char *label);
 
 #endif

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "kb/classify.h"
 #include "kb/kb_private.h"
 #include "kb/replace.h"
 #include "kb/search.h"

@@ -85,6 +85,24 @@ bool kb_fact_definition(struct kb *kb, const char *name, enum fact_type *type, c
 /* Name of the probe that tells a fact (the `probe` attribute of the vocabulary; patterns with * are allowed), NULL if unknown. */
 const char *kb_fact_probe(struct kb *kb, const char *name);
 
+/* ---- words ---- */
+/* What kind of trouble a text tells of, by its words alone; kb/classify.h gives the formula. */
+enum label_task { TASK_SYMPTOM, TASK_FIX };
+#define KB_GUESSES_MAX 128
+
+struct guess {
+    const char *label; /* owned by the KB */
+    double share;      /* 0..1; all shares sum to 1 */
+};
+struct guesses {
+    struct guess list[KB_GUESSES_MAX]; /* best first */
+    size_t count;                      /* 0 where no word of the text is known */
+};
+dtkb_status kb_classify(struct kb *kb, const char *text, enum label_task task, struct guesses *out, struct err *err);
+
+/* The share of a label, 0 where the guesses lack it. */
+double guesses_share(const struct guesses *guesses, const char *label);
+
 /* ---- issues ---- */
 struct issue {
     const char *id, *url, *source, *framework, *kind, *evidence, *symptom, *topic, *raw_label, *raw_fix;

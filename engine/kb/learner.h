@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
-#include "kb/classify.h"
+#include "kb/kb.h"
 
 struct learner;
 
