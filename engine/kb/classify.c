@@ -39,11 +39,12 @@ static dtkb_status read_labels(struct kb *kb, const struct layer *layer, enum la
         const char *name = (const char *)sqlite3_column_text(row, 0);
         sqlite3_int64 weight = sqlite3_column_int64(row, 1);
         struct candidate_label *label = find(out, name);
-        if (!label && name && out->count < KB_GUESSES_MAX) {
+        const char *copy = label || !name || out->count == KB_GUESSES_MAX ? NULL : arena_strdup(&kb->arena, name);
+        if (copy) {
             label = &out->labels[out->count++];
-            label->label = arena_strdup(&kb->arena, name);
+            label->label = copy;
         }
-        if (!name || !label || !label->label || weight < 0)
+        if (!label || weight < 0)
             status = layer_damaged(layer, "learned labels", err);
         else
             label->weight += (double)weight / 1000.0;
