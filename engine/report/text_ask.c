@@ -95,6 +95,9 @@ dtkb_status render_text_issue(const json_t *issue, const struct render_options *
     if (json_array_size(get_list(issue, "error_lines")))
         page_heading(&page, "It printed");
     json_array_foreach(get_list(issue, "error_lines"), i, line) page_code(&page, 2, json_string_value(line) ? json_string_value(line) : "");
+    if (*get_string(issue, "log"))
+        page_heading(&page, "The terminal showed");
+    page_code(&page, 2, get_string(issue, "log"));
     return out->failed ? DTKB_E_NOMEM : DTKB_OK;
 }
 

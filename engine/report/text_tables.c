@@ -44,6 +44,10 @@ dtkb_status render_text_stats(const json_t *stats, const struct render_options *
     buf_addf(&line, "%lld issues over %lld threads: %lld faults, %lld how-to questions", get_integer(totals, "issues"),
              get_integer(totals, "threads"), get_integer(totals, "faults"), get_integer(totals, "how_to"));
     page_text(&page, 0, "", STYLE_BOLD, buf_text(&line));
+    buf_clear(&line);
+    buf_addf(&line, "%lld reports of failures beyond the study, not counted below", get_integer(totals, "reports"));
+    if (get_integer(totals, "reports"))
+        page_text(&page, 0, "", STYLE_DIM, buf_text(&line));
     write_table(&page, "Faults by stage", get_list(stats, "stages"), 10);
     write_table(&page, "Faults by symptom", get_list(stats, "symptoms"), 40);
     page_heading(&page, "Commonest fixes of each symptom");

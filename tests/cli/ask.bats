@@ -115,3 +115,16 @@ XML
     DTKB_PACK_PATH=$BATS_TEST_TMPDIR run "$DTKB" explain frobnicator-offline
     expect_status 0
 }
+
+@test "reports beyond the study are found, shown with their log and counted apart" {
+    run "$DTKB" search --json --kind report "ibv_modify_qp failed"
+    expect_status 0
+    id=$(field '.hits[0].id')
+    [[ "$id" == report-* ]]
+    run "$DTKB" show "$id"
+    expect_status 0
+    [[ "$output" == *"The terminal showed"* && "$output" == *ibv_modify_qp* ]]
+    run "$DTKB" stats --json
+    [ "$(field .totals.reports)" -gt 500 ]
+    [ "$(field '.evidence | map(.count) | add')" = 1131 ]
+}
