@@ -95,9 +95,12 @@ static json_t *hit_json(const struct kb_hit *hit, const struct issue *issue, con
     json_t *versions = versions_json(issue, findings, &old), *fixes = json_array();
     for (size_t i = 0; i < issue->fix_count; i++)
         json_array_append_new(fixes, json_string(issue->fixes[i]));
-    return json_pack("{s:s, s:s, s:s?, s:s, s:s, s:s?, s:o, s:s?, s:f, s:o, s:b}", "id", issue->id, "url", issue->url, "title",
-                     issue->title, "framework", issue->framework, "evidence", issue->evidence, "symptom", issue->symptom, "fixes", fixes,
-                     "fix", issue->fix, "score", hit->score, "versions", versions, "older_than_here", old);
+    json_t *hit_tree = json_pack("{s:s, s:s, s:s?, s:s, s:s, s:s?, s:o, s:s?, s:f, s:o, s:b}", "id", issue->id, "url", issue->url, "title",
+                                 issue->title, "framework", issue->framework, "evidence", issue->evidence, "symptom", issue->symptom,
+                                 "fixes", fixes, "fix", issue->fix, "score", hit->score, "versions", versions, "older_than_here", old);
+    if (hit_tree && issue->year)
+        json_object_set_new(hit_tree, "year", json_integer(issue->year));
+    return hit_tree;
 }
 
 /* A thread with several rows in the study is shown once. */

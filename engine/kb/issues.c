@@ -6,7 +6,7 @@
 #include "kb/card.h"
 
 static const char columns[] = "id, url, source, framework, kind, evidence, symptom, topic, raw_label, raw_fix, title, summary, cause, fix,"
-                              " is_distributed, fixes, error_lines, components, versions, log FROM issue";
+                              " is_distributed, fixes, error_lines, components, versions, log, year FROM issue";
 
 static json_t *tree_of(sqlite3_stmt *statement, int column)
 {
@@ -54,6 +54,7 @@ static dtkb_status read_issue(const struct layer *layer, sqlite3_stmt *statement
     }
     if (!layer_text(arena, statement, 19, &issue.log))
         return err_nomem(err);
+    issue.year = sqlite3_column_int(statement, 20);
     if (sqlite3_column_type(statement, 14) != SQLITE_NULL)
         issue.distributed = sqlite3_column_int(statement, 14) != 0;
     if (!list_of(arena, statement, 15, &issue.fixes, &issue.fix_count) ||

@@ -108,6 +108,7 @@ struct issue {
     const char *id, *url, *source, *framework, *kind, *evidence, *symptom, *topic, *raw_label, *raw_fix;
     const char *title, *summary, *cause, *fix; /* NULL where nobody has read it */
     const char *log;                           /* of a report: what the terminal showed; NULL otherwise */
+    int year;                                  /* of a report; 0 when not told */
     int distributed;                           /* 1, 0, or -1 when not told */
     const char **fixes;                        /* fix pattern ids */
     size_t fix_count;

@@ -1,6 +1,8 @@
 /* One <issue> of a pack. The grammar was checked: what is required is there. */
 #include "kb/pack.h"
 
+#include <stdlib.h>
+
 static bool reserve(struct arena *arena, const xmlNode *node, struct issue *out)
 {
     out->fixes = arena_alloc(arena, xml_count(node, "fix-pattern") * sizeof *out->fixes);
@@ -58,6 +60,8 @@ bool pack_read_issue(struct arena *arena, const xmlNode *node, struct pack_issue
     issue->symptom = xml_attribute(arena, node, "symptom");
     issue->topic = xml_attribute(arena, node, "topic");
     issue->raw_label = xml_attribute(arena, node, "raw-label");
+    const char *year = xml_attribute(arena, node, "year");
+    issue->year = year ? (int)strtol(year, NULL, 10) : 0;
     issue->distributed = -1;
     if (xml_attribute(arena, node, "distributed"))
         issue->distributed = xml_attribute_true(node, "distributed");

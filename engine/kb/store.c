@@ -46,7 +46,7 @@ static bool prepare_all(struct store *store)
         {&store->insert_cause, "INSERT INTO cause VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"},
         {&store->insert_signature, "INSERT INTO signature VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"},
         {&store->insert_issue, "INSERT INTO issue VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,"
-                               " ?19, ?20, ?21)"},
+                               " ?19, ?20, ?21, ?22)"},
         {&store->insert_search, search},
         {&store->count_prior, "INSERT INTO prior VALUES (?1, 1) ON CONFLICT DO UPDATE SET issues = issues + 1"},
     };
@@ -349,6 +349,8 @@ dtkb_status store_add_issue(struct store *store, const struct issue *issue, stru
     json(insert, 19, strings_to_json(issue->components, issue->component_count));
     json(insert, 20, versions_to_json(issue));
     text(insert, 21, issue->log);
+    if (issue->year)
+        sqlite3_bind_int(insert, 22, issue->year);
     dtkb_status status = step(store, insert, err);
     if (status == DTKB_E_IO && (sqlite3_errcode(store->db) & 0xff) == SQLITE_CONSTRAINT)
         return err_set(err, DTKB_E_FORMAT, "an issue with the id %s exists already", issue->id);

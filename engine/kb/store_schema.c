@@ -12,7 +12,7 @@ const char store_schema[] =
     "CREATE TABLE issue (n INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, url TEXT NOT NULL, source TEXT NOT NULL, framework TEXT NOT NULL,"
     " kind TEXT NOT NULL, evidence TEXT NOT NULL, is_distributed INTEGER, symptom TEXT, topic TEXT, raw_label TEXT, raw_fix TEXT,"
     " title TEXT, summary TEXT, cause TEXT, fix TEXT, fixes TEXT NOT NULL, error_lines TEXT NOT NULL, components TEXT NOT NULL,"
-    " versions TEXT NOT NULL, log TEXT);"
+    " versions TEXT NOT NULL, log TEXT, year INTEGER);"
     "CREATE INDEX issue_url ON issue (url);"
     "CREATE TABLE prior (symptom TEXT PRIMARY KEY, issues INTEGER NOT NULL) WITHOUT ROWID;"
     /* The classifier's counts (classify.h), in thousandths. */

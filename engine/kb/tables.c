@@ -270,6 +270,8 @@ json_t *issue_to_json(const struct issue *issue)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].value)
             json_object_set_new(out, texts[i].key, json_string(texts[i].value));
+    if (issue->year)
+        json_object_set_new(out, "year", json_integer(issue->year));
     if (issue->distributed >= 0)
         json_object_set_new(out, "distributed", json_boolean(issue->distributed));
     json_object_set_new(out, "fixes", strings_to_json(issue->fixes, issue->fix_count));

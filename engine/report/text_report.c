@@ -92,6 +92,8 @@ static void write_similar(struct page *page, const json_t *list)
         const char *title = get_string(issue, "title");
         buf_clear(&line);
         buf_adds(&line, *title ? title : "(nobody has read this thread yet: labels only)");
+        if (get_integer(issue, "year"))
+            buf_addf(&line, "  (%lld)", get_integer(issue, "year"));
         if (json_array_size(get_list(issue, "versions"))) {
             buf_adds(&line, "  [");
             add_versions(&line, get_list(issue, "versions"));
