@@ -79,18 +79,26 @@ static bool is_silent(const struct findings *findings, const struct candidates *
     return true;
 }
 
-static void fill_labels(const struct judgement *judgement, const struct candidates *shown, bool silent, bool hints, bool progress,
-                        struct labels *symptoms, struct labels *fixes)
+/* Labels must not sound surer than the verdict: a hint is faint, a text that is no job's log tells of no job, and where nothing convinces no
+ * label does. */
+static void tone_down(const struct findings *findings, const char *verdict, struct labels *labels)
 {
-    if (hints || silent)
-        labels_silent_symptoms(&judgement->opinion, progress, symptoms);
+    bool fault = !strcmp(verdict, "fault"), foreign = !findings || !findings->training_log;
+    double share = !strcmp(verdict, "no-fault") || (!fault && foreign) ? HINT_SHARE : 1.0;
+    for (size_t i = 0; i < labels->count; i++)
+        labels->list[i].confidence = fmin(labels->list[i].confidence * share, fault ? 1.0 : CONFIDENCE_CONVINCING);
+}
+
+static void fill_labels(const struct judgement *judgement, const struct candidates *shown, const struct findings *findings,
+                        const char *verdict, struct labels *symptoms, struct labels *fixes)
+{
+    if (!strcmp(verdict, "no-fault") || is_silent(findings, shown))
+        labels_silent_symptoms(&judgement->opinion, makes_steps(findings), symptoms);
     else
         labels_symptoms(shown, &judgement->opinion, symptoms);
     labels_fixes(shown, &judgement->opinion, fixes);
-    for (size_t i = 0; hints && i < symptoms->count; i++)
-        symptoms->list[i].confidence *= HINT_SHARE;
-    for (size_t i = 0; hints && i < fixes->count; i++)
-        fixes->list[i].confidence *= HINT_SHARE;
+    tone_down(findings, verdict, symptoms);
+    tone_down(findings, verdict, fixes);
 }
 
 static json_t *pack_report(const struct diagnose_input *input, const struct judgement *judgement, const struct candidates *shown,
@@ -120,7 +128,7 @@ static dtkb_status write_report(struct kb *kb, const struct diagnose_input *inpu
     struct labels symptoms = {0}, fixes = {0};
     json_t *similar = NULL;
     if (fault || hints) {
-        fill_labels(judgement, shown, is_silent(input->findings, shown), hints, makes_steps(input->findings), &symptoms, &fixes);
+        fill_labels(judgement, shown, input->findings, verdict, &symptoms, &fixes);
         dtkb_status status =
             similar_json(kb, &judgement->similar, input->findings, input->max_similar ? input->max_similar : 5, &similar, err);
         if (status != DTKB_OK)

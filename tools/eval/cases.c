@@ -34,8 +34,10 @@ static void count_healthy(const struct test_case *test, const json_t *report, st
     bool alarm = !strcmp(json_string_value(json_object_get(report, "verdict")), "fault");
     out->healthy++;
     out->false_alarms += alarm;
-    out->confident_noise += confidence >= 0.4;
-    if (log && (alarm || confidence >= 0.4))
+    const json_t *symptom = json_array_get(json_object_get(report, "symptoms"), 0);
+    bool confident = confidence >= 0.4 || json_number_value(json_object_get(symptom, "confidence")) > 0.4;
+    out->confident_noise += confident;
+    if (log && (alarm || confident))
         fprintf(log, "FALSE ALARM %s: %s %.2f\n", test->name, cause ? json_string_value(json_object_get(cause, "id")) : "no cause",
                 confidence);
 }

@@ -17,7 +17,7 @@ struct figures {
     size_t rank_asked, rank_right;
     size_t abstained;       /* verdict unknown, or a fault without a symptom */
     size_t false_alarms;    /* healthy cases reported as faults */
-    size_t confident_noise; /* healthy or foreign cases with a cause at 0.4 or more */
+    size_t confident_noise; /* healthy or foreign cases with a cause at 0.4 or more, or a symptom above */
     struct {
         size_t count, right;
         double confidence;
