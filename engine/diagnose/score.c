@@ -352,8 +352,10 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
         terms[TERM_WENT_ON] = -SCORE_WENT_ON;
     if (!candidate->proof && !candidate->measured && !died)
         terms[TERM_ALIVE] = -SCORE_ALIVE;
-    if (!findings->training_log && !candidate->proof && !candidate->measured)
+    if (!findings->training_log && !candidate->proof && !candidate->measured) {
+        terms[TERM_SIGNATURES] = fmin(terms[TERM_SIGNATURES], log(SCORE_FOREIGN_MOST / (1.0 - SCORE_FOREIGN_MOST)));
         terms[TERM_FOREIGN] = -SCORE_FOREIGN;
+    }
 }
 
 static bool any_confirmed(const struct candidates *candidates)

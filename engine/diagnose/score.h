@@ -26,7 +26,8 @@
  *   alive        - SCORE_ALIVE when nothing in the log died (no exception, signal, exit status) and no `proof` speaks for the card:
  *                text that only talks of trouble must not sound sure
  *                (neither counts where several lines show the trouble together: it is measured, and may be of a job that goes on)
- *   foreign      - SCORE_FOREIGN when nothing else in the log belongs to a training job and no `proof` speaks for it
+ *   foreign      - SCORE_FOREIGN when nothing else in the log belongs to a training job and no `proof` speaks for it; and its signatures
+ *                count no more than SCORE_FOREIGN_MOST together: a long text of another kind has some of anybody's words
  *
  * Confidence is the chance that the card's symptom is right: a logistic curve over the score and over the lead on the best rival of another
  * symptom. The strengths' promises fix the scale; dtkb-eval prints the reliability table, on tests/cases/heldback for cases never tuned on.
@@ -62,6 +63,7 @@
 #define SCORE_CLEAN_END 3.5
 #define SCORE_ALIVE 2.0
 #define SCORE_FOREIGN 3.0
+#define SCORE_FOREIGN_MOST 0.8
 #define SCORE_FACTS_ALONE 0.4 /* signature term of a candidate that facts alone brought up */
 
 /* Of the logistic curve: confidence = 1 / (1 + exp(-(OFFSET + SLOPE * score + LEAD * lead))), lead limited to 0..4. */

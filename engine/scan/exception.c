@@ -1,5 +1,6 @@
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "scan/words.h"
 
@@ -55,6 +56,8 @@ bool exception_read(const char *line, bool bare, struct span *type, struct span 
     *type = (struct span){p, n};
     const char *rest = p[n] ? p + n + 1 : p + n;
     rest += strspn(rest, " ");
+    if (!bare && *line == ' ' && (!strncasecmp(rest, "if ", 3) || !strncasecmp(rest, "when ", 5)))
+        return false; /* "    ValueError: If the size is negative", what a manual says a function raises */
     *message = (struct span){rest, strlen(rest)};
     return true;
 }

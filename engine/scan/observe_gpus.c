@@ -302,10 +302,16 @@ static void tell_processes(const struct observe_gpus *gpus, unsigned started, st
         observe_tell(collect, &gpus->at, "GPU table: all %u processes are on GPU %d", pids, gpus->processes[0].gpu);
 }
 
-/* Memory that is much larger on the first GPU than on all others, which agree with one another. */
-static void tell_imbalance(const struct observe_gpus *gpus, struct collect *collect)
+/* Memory that is much larger on the first GPU than on all others, which agree with one another: one process drives them all and gathers
+ * there. Where each GPU has a process of its own, a launcher's say, the first may well do more. */
+static void tell_imbalance(const struct observe_gpus *gpus, unsigned started, struct collect *collect)
 {
     double least = INFINITY, most = 0;
+    unsigned pids = 0;
+    for (unsigned i = 0; i < gpus->process_count; i++)
+        pids += is_first_of_pid(gpus, i);
+    if (pids > 1 || (pids == 0 && started > 1))
+        return;
     for (unsigned i = 1; i < gpus->row_count; i++) {
         least = fmin(least, gpus->rows[i].used);
         most = fmax(most, gpus->rows[i].used);
@@ -319,5 +325,5 @@ void gpus_conclude(const struct observe_gpus *gpus, const struct observer *obser
 {
     tell_use(gpus, observer->started, collect);
     tell_processes(gpus, observer->started, collect);
-    tell_imbalance(gpus, collect);
+    tell_imbalance(gpus, observer->started, collect);
 }

@@ -210,20 +210,24 @@ void series_line(struct observe_series *series, const char *text, const struct p
 
 static void tell_memory(const struct series *memory, struct collect *collect)
 {
-    const struct readings *values = &memory->values;
-    unsigned n = values->count, rises = 0;
+    const struct readings *all = &memory->values;
+    unsigned zeros = 0, rises = 0;
+    while (zeros < all->count && all->values[zeros] <= 0)
+        zeros++; /* nothing allocated yet */
+    const double *values = all->values + zeros;
+    unsigned n = all->count - zeros;
     if (n < MEMORY_COUNT)
         return;
-    double first = values->values[0], last = values->values[n - 1], late = 0;
+    double first = values[0], last = values[n - 1], late = 0;
     for (unsigned i = 1; i < n; i++) {
-        rises += values->values[i] > values->values[i - 1];
-        late += i >= n - n / 2 ? values->values[i] - values->values[i - 1] : 0;
+        rises += values[i] > values[i - 1];
+        late += i >= n - n / 2 ? values[i] - values[i - 1] : 0;
     }
     /* What fills once and then stays is a cache; what leaks rises to the end. */
     bool always = n > MEMORY_COUNT && rises == n - 1 && last > MEMORY_ALWAYS * first;
     if (((rises >= (n - 1) - (n - 1) / 8 && last > MEMORY_GROWN * first) || always) && late > 0.3 * (last - first))
-        observe_tell(collect, &values->last, "%s: rises all the time, %.1f times as much at the end as at the beginning", memory->name,
-                     last / (first > 0 ? first : last));
+        observe_tell(collect, &all->last, "%s: rises all the time, %.1f times as much at the end as at the beginning", memory->name,
+                     last / first);
 }
 
 /* What /proc/meminfo says is left: falls with each print, to less than half. */

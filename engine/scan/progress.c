@@ -27,22 +27,29 @@ bool is_progress(const struct line *line)
     return line_find_exact(line, "it/s") || line_find_exact(line, "s/it");
 }
 
-bool is_training(const struct line *line)
+/* Is one of the words there, at its own beginning? */
+static bool any_word(const struct line *line, const char *const *words, size_t count)
 {
-    static const char *const words[] = {
-        "torch",      "nccl",       "horovod",     "deepspeed",  "tensorflow", "megatron",  "world_size", "world size", "rank",
-        "mpirun",     "mpiexec",    "cuda",        "gpu",        "keras",      "epoch",     "c10d",       "gloo",       "open mpi",
-        "all_reduce", "allreduce",  "ddp",         "fsdp",       "pytorch",    "mxnet",     "paddle",     "jax",        "checkpoint",
-        "slots",      "orte",       "prte",        "rendezvous", "dataloader", "optimizer", "ray::",      "ray.",       "raylet",
-        "slurm",      "srun",       "nvrm",        "nvidia",     "mlx5",       "ucx",       "pmix",       "ibv_",       "libfabric",
-        "hccl",       "rccl",       "lightning",   "accelerate", "train.py",   "train_",    "trainer",    "training",   "process group",
-        "init_proc",  "all_gather", "num_workers", "batch size", "batch_size", "busbw",     "multi-node", "multi node"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         const char *p = line_find(line, words[i]);
         if (p && (p == line->text || !isalpha((unsigned char)p[-1])))
             return true;
     }
     return false;
+}
+
+bool is_training(const struct line *line, bool early)
+{
+    static const char *const own[] = {
+        "torch",      "nccl",        "horovod",    "deepspeed", "tensorflow", "megatron",   "world_size", "world size",  "mpirun",
+        "mpiexec",    "cuda",        "c10d",       "gloo",      "open mpi",   "all_reduce", "allreduce",  "ddp",         "fsdp",
+        "pytorch",    "mxnet",       "rendezvous", "ray::",     "raylet",     "dataloader", "slurm",      "srun",        "nvrm",
+        "nvidia",     "mlx5",        "ucx",        "pmix",      "ibv_",       "libfabric",  "hccl",       "rccl",        "train.py",
+        "all_gather", "num_workers", "busbw",      "init_proc", "multi-node", "multi node", "slots=",     "accelerate/", "accelerator"};
+    static const char *const shared[] = {"rank",       "gpu",     "keras",    "epoch",      "paddle",     "jax",
+                                         "checkpoint", "orte",    "prte",     "optimizer",  "ray.",       "train_",
+                                         "lightning",  "trainer", "training", "batch_size", "batch size", "process group"};
+    return any_word(line, own, sizeof own / sizeof own[0]) || (early && any_word(line, shared, sizeof shared / sizeof shared[0]));
 }
 
 uint32_t world_size_read(const struct line *line)

@@ -120,13 +120,15 @@ static unsigned read_ids(struct stream *stream, struct collect *collect, const s
                          bool *matched)
 {
     unsigned kinds = 0;
+    bool traced = stream->traces && traces_any_open(stream->traces); /* under a frame it stands for the message to come */
+    bool source = count > 0 && !traced && is_source_of_message(&stream->line);
     for (size_t i = 0; i < count; i++) {
         const struct db_literal *literal = &stream->db->literals[ids[i]];
         if (literal->anchor) {
             kinds |= anchors[literal->owner].kinds;
             continue;
         }
-        bool tried = false;
+        bool tried = source;
         for (size_t k = 0; k < i && !tried; k++)
             tried = !stream->db->literals[ids[k]].anchor && stream->db->literals[ids[k]].owner == literal->owner;
         if (!tried && try_signature(stream, collect, place, literal->owner))
@@ -223,7 +225,7 @@ static void read_surroundings(struct collect *collect, const struct line *line, 
     if (size > collect->world_size && size <= 1000000)
         collect->world_size = size;
     if (!collect->training_log)
-        collect->training_log = place->rank != RANK_UNKNOWN || is_training(line);
+        collect->training_log = place->rank != RANK_UNKNOWN || is_training(line, place->line <= SURROUNDINGS_LINES);
 }
 
 static bool read_traces(struct stream *stream, struct collect *collect, const struct place *place, unsigned kinds)

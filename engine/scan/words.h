@@ -35,9 +35,14 @@ int signal_by_name(const char *name); /* "SIGSEGV", "Segmentation fault", "Kille
 /* errorline.c */
 bool is_error_line(const struct line *line);
 
+/* source.c: a line of a program that would print a message or look for trouble, as source files and tracebacks show it. */
+bool is_source_of_message(const struct line *line);
+
 /* progress.c */
 bool is_progress(const struct line *line);
-bool is_training(const struct line *line);         /* a word of a training job at all */
+/* A word of a training job at all? Only near the beginning are words enough that other programs use, too ("rank", "epoch", "slots"): a long
+ * change log has each of them somewhere. */
+bool is_training(const struct line *line, bool early);
 uint32_t world_size_read(const struct line *line); /* 0: none */
 
 /* versions.c: calls back for every version in the line. */

@@ -1,6 +1,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -228,13 +229,37 @@ static void a_job_is_known_by_its_words(void **state)
     }
 }
 
+/* "epoch" tells of a job at the beginning; 600 lines into a text of something else it tells nothing, and "torch" still does. */
+static void far_into_a_text_shared_words_tell_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        unsigned before;
+        bool training;
+    } cases[] = {{"Changed the epoch of the version", 0, true},
+                 {"Changed the epoch of the version", 600, false},
+                 {"import torch failed", 600, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[16384];
+        size_t length = 0;
+        for (unsigned k = 0; k < cases[i].before; k++)
+            length += (size_t)snprintf(text + length, sizeof text - length, "- mended %u\n", k);
+        (void)snprintf(text + length, sizeof text - length, "%s\n", cases[i].text);
+        struct findings findings = scan_text(text, 0, 0);
+        if (findings.training_log != cases[i].training)
+            fail_msg("%u lines, %s", cases[i].before, cases[i].text);
+        findings_free(&findings);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_signature_is_found_with_its_fields), cmocka_unit_test(a_traceback_names_type_and_place),
         cmocka_unit_test(every_split_gives_the_same),           cmocka_unit_test(a_look_at_the_findings_changes_nothing),
         cmocka_unit_test(a_saved_set_is_loaded_again),          cmocka_unit_test(bad_expressions_are_refused_by_name),
-        cmocka_unit_test(a_job_is_known_by_its_words),
+        cmocka_unit_test(a_job_is_known_by_its_words),          cmocka_unit_test(far_into_a_text_shared_words_tell_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

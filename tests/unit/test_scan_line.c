@@ -189,6 +189,41 @@ static void error_lines_are_told_from_figures_and_advice(void **state)
     }
 }
 
+/* What a program could print, as its source shows it, against what it printed. */
+static void source_of_a_message_is_no_message(void **state)
+{
+    (void)state;
+    static const char *const source[] = {"            raise ValueError(\"Invalid learning rate: {}\".format(lr))",
+                                         "    raise NotImplementedError(msg)",
+                                         "        warnings.warn('size mismatch for {}: copying a param')",
+                                         "logger.error(f\"Port is absent in endpoint: {endpoint}\")",
+                                         "                    if param.grad is None:",
+                                         "            f\"Tensor storage should have been resized to be 0 but got {size}\",",
+                                         "            \"rank is absent in RendezvousParameters.\")",
+                                         "        assert param.is_cuda, \"must be CUDA tensors.\"",
+                                         "    # (incurs \"RuntimeError: CUDA error: operation not permitted\")"};
+    static const char *const message[] = {"ValueError: Invalid learning rate: -1",
+                                          "raise a RuntimeError by hand",
+                                          "    raise the number of open files",
+                                          "    \"message\": \"CUDA error: out of memory\",",
+                                          "            \"message\": \"CUDA error: out of memory\",",
+                                          "    dist.init_process_group(\"nccl\")",
+                                          "AssertionError: must be CUDA tensors.",
+                                          "# torchrun --nproc_per_node 2 train.py",
+                                          "\"CUDA error: out of memory\""};
+    struct line line;
+    for (size_t i = 0; i < sizeof source / sizeof source[0]; i++) {
+        line_clean(&line, source[i], strlen(source[i]));
+        if (!is_source_of_message(&line))
+            fail_msg("%s", source[i]);
+    }
+    for (size_t i = 0; i < sizeof message / sizeof message[0]; i++) {
+        line_clean(&line, message[i], strlen(message[i]));
+        if (is_source_of_message(&line))
+            fail_msg("%s", message[i]);
+    }
+}
+
 static void exceptions_have_a_type_and_a_role(void **state)
 {
     (void)state;
@@ -246,6 +281,7 @@ int main(void)
         cmocka_unit_test(escapes_and_bad_bytes_are_made_safe),
         cmocka_unit_test(deaths_are_read_with_rank_and_number),
         cmocka_unit_test(error_lines_are_told_from_figures_and_advice),
+        cmocka_unit_test(source_of_a_message_is_no_message),
         cmocka_unit_test(exceptions_have_a_type_and_a_role),
         cmocka_unit_test(versions_are_read),
     };

@@ -123,6 +123,11 @@ static void processes_on_gpus(void **state)
     shows(GPU("0", "270", "21871", "98") GPU("1", "56", "4", "0") PROCESS("0", "1", "9001") PROCESS("0", "2", "9001"),
           "all 2 processes are on GPU 0");
     shows(GPU("0", "270", "21871", "98") GPU("1", "256", "9004", "61") GPU("2", "256", "9004", "63"), "GPU 0 holds 2.4 times the memory");
+    shows(GPU("0", "270", "21871", "98") GPU("1", "256", "9004", "61") PROCESS("0", "41205", "21861") PROCESS("1", "41205", "8994"),
+          "GPU 0 holds 2.4 times the memory");
+    shows_nothing(GPU("0", "270", "21871", "98") GPU("1", "256", "9004", "97") PROCESS("0", "41205", "21861")
+                      PROCESS("1", "41206", "8994"));
+    shows_nothing("$ torchrun --nproc_per_node=2 t.py\n" GPU("0", "270", "21871", "98") GPU("1", "256", "9004", "97"));
     shows_nothing(PROCESS("0", "41205", "14201") PROCESS("1", "41206", "14201"));
     shows_nothing(PROCESS("0", "41205", "14201") PROCESS("0", "41206", "900")); /* one GPU, two jobs */
     shows_nothing(PROCESS("0", "41205", "14201") PROCESS("1", "41205", "14201"));
