@@ -3,7 +3,7 @@
 
 #include "scan/words.h"
 
-#define LITERAL_INDENT 8 /* of a string alone on its line, within a call within a function */
+#define LITERAL_INDENT 4 /* of a string alone on its line, within a call */
 
 /* Does a string literal begin, perhaps behind an "f", "r" or "b"? */
 static const char *literal_begins(const char *text)
@@ -32,13 +32,13 @@ static bool is_message_call(const char *text)
     return false;
 }
 
-/* Nothing but a literal, a comma or a bracket behind it; no member of a JSON object. */
+/* Nothing but a literal, a comma, a bracket or a sum behind it; no member of a JSON object. */
 static bool is_literal_alone(const char *text, const char *end)
 {
     const char *quote = literal_begins(text);
     if (!quote)
         return false;
-    while (end > quote + 1 && (end[-1] == ',' || end[-1] == ')' || end[-1] == ' '))
+    while (end > quote + 1 && end[-1] && strchr(",) +\\", end[-1]))
         end--;
     return end > quote + 1 && end[-1] == *quote && !strstr(quote, "\": ");
 }
@@ -51,9 +51,11 @@ bool is_source_of_message(const struct line *line)
         return true; /* a comment */
     if (indented && (!strncmp(first, "if ", 3) || !strncmp(first, "elif ", 5)) && text[line->length - 1] == ':')
         return true;
+    if (indented && strstr(first, "printf(") && strchr(first, '"'))
+        return true;
     if (indented && !strncmp(first, "raise ", 6))
         return *behind_name(first + 6) == '(';
     if (!strncmp(first, "assert ", 7))
-        return strstr(first, ", \"") || strstr(first, ", f\"") || strstr(first, ", '");
+        return indented || strstr(first, ", \"") || strstr(first, ", f\"") || strstr(first, ", '");
     return is_message_call(first) || (first - text >= LITERAL_INDENT && is_literal_alone(first, text + line->length));
 }

@@ -198,6 +198,8 @@ static void source_of_a_message_is_no_message(void **state)
                                          "        warnings.warn('size mismatch for {}: copying a param')",
                                          "logger.error(f\"Port is absent in endpoint: {endpoint}\")",
                                          "                    if param.grad is None:",
+                                         "        fprintf(stderr, \"PMI_Init failed: %d\", rc);",
+                                         "                \"Modules must not have hooks registered. \" + \\",
                                          "            f\"Tensor storage should have been resized to be 0 but got {size}\",",
                                          "            \"rank is absent in RendezvousParameters.\")",
                                          "        assert param.is_cuda, \"must be CUDA tensors.\"",
