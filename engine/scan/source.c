@@ -51,7 +51,7 @@ bool is_source_of_message(const struct line *line)
         return true; /* a comment */
     if (indented && (!strncmp(first, "if ", 3) || !strncmp(first, "elif ", 5)) && text[line->length - 1] == ':')
         return true;
-    if (indented && strstr(first, "printf(") && strchr(first, '"'))
+    if (indented && strstr(first, "printf") && strchr(first, '"'))
         return true;
     if (indented && !strncmp(first, "raise ", 6))
         return *behind_name(first + 6) == '(';
