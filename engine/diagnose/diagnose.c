@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define LABELS_SHOWN 5
-/* What a hint keeps of its vote: where nothing looks wrong, a guess of what might be is right about one time in ten. */
+/* What a hint keeps of its confidence: where nothing looks wrong, a guess of what might be is right about one time in ten. */
 #define HINT_SHARE 0.3
 
 static json_t *labels_json(struct kb *kb, const struct labels *labels, const char *key)

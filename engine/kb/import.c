@@ -6,7 +6,6 @@
 
 #include "kb/kb_private.h"
 #include "kb/replace.h"
-#include "kb/search.h"
 #include "kb/store.h"
 
 #define SUMMARY_MAX 800

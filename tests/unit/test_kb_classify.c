@@ -132,6 +132,25 @@ static void a_text_without_a_known_word_has_no_guess(void **unused)
     kb_close(kb);
 }
 
+static void damaged_counts_are_told(void **unused)
+{
+    (void)unused;
+    static const char *const damage[] = {"UPDATE learned SET weight = -5", "UPDATE word SET weight = -5"};
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+        const char *file = learned_file();
+        sqlite3 *db;
+        struct guesses guesses;
+        struct err err = {0};
+        assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+        assert_int_equal(sqlite3_exec(db, damage[i], NULL, NULL, NULL), SQLITE_OK);
+        assert_int_equal(sqlite3_close(db), SQLITE_OK);
+        struct kb *kb = open_kb(file, NULL);
+        assert_int_equal(kb_classify(kb, "zebra okapi", TASK_SYMPTOM, &guesses, &err), DTKB_E_KB);
+        assert_non_null(strstr(err.text, "damaged"));
+        kb_close(kb);
+    }
+}
+
 static void a_pack_teaches_too(void **unused)
 {
     (void)unused;
@@ -181,6 +200,7 @@ int main(void)
         cmocka_unit_test(words_are_counted_and_scaled),
         cmocka_unit_test(shares_follow_the_formula),
         cmocka_unit_test(a_text_without_a_known_word_has_no_guess),
+        cmocka_unit_test(damaged_counts_are_told),
         cmocka_unit_test(a_pack_teaches_too),
         cmocka_unit_test(the_bundled_base_knows_the_usual_words),
     };

@@ -11,6 +11,7 @@
 
 #include "kb/build.h"
 #include "kb/kb.h"
+#include "kb/store.h"
 #include "kb/tables.h"
 #include "scan/scan.h"
 
@@ -209,7 +210,14 @@ static void what_is_no_kb_is_told_apart(void **unused)
     bytes[63] = 99; /* user_version */
     write_file(at("newer.db"), bytes, length);
     assert_not_opened(at("newer.db"), NULL, DTKB_E_KB_NEWER);
-    bytes[63] = 1;
+    bytes[63] = STORE_SCHEMA - 1;
+    write_file(at("older.db"), bytes, length);
+    assert_not_opened(at("older.db"), NULL, DTKB_E_KB);
+    struct kb *kb = NULL;
+    struct err err = {0};
+    assert_int_equal(kb_open(at("older.db"), NULL, 0, &kb, &err), DTKB_E_KB);
+    assert_non_null(strstr(err.text, "older dtkb")); /* not called damaged */
+    bytes[63] = STORE_SCHEMA;
     bytes[68] ^= 1; /* application_id */
     write_file(at("other.db"), bytes, length);
     assert_not_opened(at("other.db"), NULL, DTKB_E_KB);
@@ -307,8 +315,8 @@ static int make_directory(void **unused)
 static int remove_directory(void **unused)
 {
     (void)unused;
-    static const char *const names[] = {"team.xml", "text.db",    "cut.db",   "newer.db", "other.db",
-                                        "bad.xml",  "damaged.db", "again.db", "kept.db"};
+    static const char *const names[] = {"team.xml", "text.db", "cut.db",     "newer.db", "older.db",
+                                        "other.db", "bad.xml", "damaged.db", "again.db", "kept.db"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         (void)unlink(at(names[i]));
     return rmdir(directory);
