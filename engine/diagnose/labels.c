@@ -43,9 +43,11 @@ static void sort_labels(struct labels *labels, double ceiling)
 
 /* What a label is believed at the least that no card speaks for, before its words are asked. */
 #define UNTOLD 0.04
+/* A card is sure of what it read, less so of how somebody will file or cure it: what it says of labels is worth a power below one. */
+#define CARDS_POWER 0.6
 
-/* Cards and words together: what each label gets is its cards' confidence times its share by the words, all of it summing to what there is
- * to give. A card that convinces keeps the first place with its own confidence, and the words order what it leaves. */
+/* Cards and words together: what each label gets is its cards' confidence, tempered, times its share by the words, all of it summing to
+ * what there is to give. A card that convinces keeps the first place with its own confidence, and the words order what it leaves. */
 static void join_words(const struct guesses *guesses, const struct candidates *candidates, struct labels *labels)
 {
     bool sure = best_confidence(candidates) >= CONFIDENCE_CONVINCING;
@@ -58,7 +60,7 @@ static void join_words(const struct guesses *guesses, const struct candidates *c
         raise_label(labels, guesses->list[i].label, 0.0);
     for (size_t i = kept; i < labels->count; i++) {
         struct label *label = &labels->list[i];
-        label->confidence = fmax(label->confidence, UNTOLD) * guesses_share(guesses, label->id);
+        label->confidence = pow(fmax(label->confidence, UNTOLD), CARDS_POWER) * guesses_share(guesses, label->id);
         sum += label->confidence;
     }
     for (size_t i = kept; sum > 0 && i < labels->count; i++)

@@ -112,6 +112,8 @@ struct issue {
     int distributed;                           /* 1, 0, or -1 when not told */
     const char **fixes;                        /* fix pattern ids */
     size_t fix_count;
+    const char **also_symptoms; /* further right answers, as a pack tells them; a knowledge base learns from them and keeps none */
+    size_t also_symptom_count;
     const char **error_lines;
     size_t error_line_count;
     const char **components;

@@ -81,14 +81,23 @@ static bool add_words(struct learner *learner, const struct words *words, enum l
     return ok;
 }
 
-dtkb_status learner_add(struct learner *learner, const char *text, const char *symptom, const char *fix, struct err *err)
+static bool add_labels(struct learner *learner, const struct words *words, enum label_task task, const char *const *labels, size_t count)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && words->count && i < count; i++)
+        ok = add_words(learner, words, task, labels[i]);
+    return ok;
+}
+
+dtkb_status learner_add(struct learner *learner, const struct lesson *lesson, struct err *err)
 {
     struct words words;
-    dtkb_status status = words_of(text, &words, err);
+    dtkb_status status = words_of(lesson->text, &words, err);
     if (status != DTKB_OK)
         return status;
-    if ((symptom && words.count && !add_words(learner, &words, TASK_SYMPTOM, symptom)) ||
-        (fix && words.count && !add_words(learner, &words, TASK_FIX, fix)))
+    if (!add_labels(learner, &words, TASK_SYMPTOM, &lesson->symptom, lesson->symptom != NULL) ||
+        !add_labels(learner, &words, TASK_SYMPTOM, lesson->also_symptoms, lesson->also_symptom_count) ||
+        !add_labels(learner, &words, TASK_FIX, lesson->fixes, lesson->fix_count))
         status = err_set(err, DTKB_E_IO, "the knowledge base cannot be written: %s", sqlite3_errmsg(learner->db));
     words_free(&words);
     return status;

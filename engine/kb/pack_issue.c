@@ -6,10 +6,11 @@
 static bool reserve(struct arena *arena, const xmlNode *node, struct issue *out)
 {
     out->fixes = arena_alloc(arena, xml_count(node, "fix-pattern") * sizeof *out->fixes);
+    out->also_symptoms = arena_alloc(arena, xml_count(node, "also") * sizeof *out->also_symptoms);
     out->error_lines = arena_alloc(arena, xml_count(node, "error-line") * sizeof *out->error_lines);
     out->components = arena_alloc(arena, xml_count(node, "component") * sizeof *out->components);
     out->versions = arena_alloc(arena, xml_count(node, "version") * sizeof *out->versions);
-    return out->fixes && out->error_lines && out->components && out->versions;
+    return out->fixes && out->also_symptoms && out->error_lines && out->components && out->versions;
 }
 
 static void add(const char **list, size_t *count, const char *text)
@@ -22,6 +23,8 @@ static void read_child(struct arena *arena, const xmlNode *node, struct issue *o
 {
     if (xml_is(node, "fix-pattern")) {
         add(out->fixes, &out->fix_count, xml_attribute(arena, node, "id"));
+    } else if (xml_is(node, "also")) {
+        add(out->also_symptoms, &out->also_symptom_count, xml_attribute(arena, node, "symptom"));
     } else if (xml_is(node, "error-line")) {
         add(out->error_lines, &out->error_line_count, xml_verbatim(arena, node));
     } else if (xml_is(node, "component")) {

@@ -182,8 +182,8 @@ static dtkb_status learn_card(struct store *store, const struct pack_cause *sour
     buf_addf(&text, "%s\n%s\n", source->cause.title, source->cause.explanation);
     for (size_t i = 0; i < source->signature_count; i++)
         join(&text, source->signatures[i].samples, source->signatures[i].sample_count);
-    dtkb_status status =
-        text.failed ? err_nomem(err) : learner_add(store->learner, buf_text(&text), source->cause.symptom, source->cause.fix, err);
+    struct lesson lesson = {.text = buf_text(&text), .symptom = source->cause.symptom, .fixes = &source->cause.fix, .fix_count = 1};
+    dtkb_status status = text.failed ? err_nomem(err) : learner_add(store->learner, &lesson, err);
     buf_free(&text);
     return status;
 }
@@ -316,9 +316,9 @@ static dtkb_status learn_issue(struct store *store, const struct issue *issue, s
         join(&text, issue->error_lines, issue->error_line_count);
         join(&text, issue->components, issue->component_count);
     }
-    dtkb_status status = text.failed
-                             ? err_nomem(err)
-                             : learner_add(store->learner, buf_text(&text), issue->symptom, issue->fix_count ? issue->fixes[0] : NULL, err);
+    struct lesson lesson = {buf_text(&text),           issue->symptom,  issue->also_symptoms, issue->fixes,
+                            issue->also_symptom_count, issue->fix_count};
+    dtkb_status status = text.failed ? err_nomem(err) : learner_add(store->learner, &lesson, err);
     buf_free(&text);
     return status;
 }

@@ -89,8 +89,10 @@ static const char *learned_file(void)
     assert_int_equal(store_create_file(path, &db, NULL), DTKB_OK);
     assert_int_equal(store_begin(db, NULL, NULL, &store, NULL), DTKB_OK);
     assert_int_equal(learner_new(db, &learner, NULL), DTKB_OK);
-    assert_int_equal(learner_add(learner, "zebra zebra quagga", "training-evaluation/hang", NULL, NULL), DTKB_OK);
-    assert_int_equal(learner_add(learner, "quagga okapi", "training-evaluation/path-error", NULL, NULL), DTKB_OK);
+    struct lesson hang = {.text = "zebra zebra quagga", .symptom = "training-evaluation/hang"};
+    struct lesson path_error = {.text = "quagga okapi", .symptom = "training-evaluation/path-error"};
+    assert_int_equal(learner_add(learner, &hang, NULL), DTKB_OK);
+    assert_int_equal(learner_add(learner, &path_error, NULL), DTKB_OK);
     learner_free(learner);
     assert_int_equal(store_finish(store, NULL), DTKB_OK);
     store_free(store);
@@ -165,6 +167,28 @@ static void a_pack_teaches_too(void **unused)
     kb_close(kb);
 }
 
+/* A report that could be filed under two symptoms, and that two fixes would have cured, teaches all four. */
+static void every_right_answer_is_learned(void **unused)
+{
+    (void)unused;
+    static const char text[] =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<pack id=\"both\" version=\"1\">\n"
+        "<issue id=\"c\" url=\"https://example.org/c\" source=\"other\" framework=\"pytorch\" kind=\"report\" evidence=\"full\""
+        " symptom=\"training-evaluation/hang\"><also symptom=\"training-evaluation/path-error\"/><fix-pattern id=\"fix-dataset\"/>"
+        "<fix-pattern id=\"fix-learning-rate\"/><log>zebra okapi</log></issue>\n</pack>\n";
+    struct kb *kb = open_kb(KB_FILE, write_pack("both.xml", text));
+    struct guesses symptoms, fixes;
+    assert_int_equal(kb_classify(kb, "okapi", TASK_SYMPTOM, &symptoms, NULL), DTKB_OK);
+    assert_int_equal(kb_classify(kb, "okapi", TASK_FIX, &fixes, NULL), DTKB_OK);
+    double other_symptom = guesses_share(&symptoms, "training-evaluation/low-efficiency"),
+           other_fix = guesses_share(&fixes, "fix-optimizer");
+    assert_true(guesses_share(&symptoms, "training-evaluation/hang") > 2.0 * other_symptom);
+    assert_true(guesses_share(&symptoms, "training-evaluation/path-error") > 2.0 * other_symptom);
+    assert_true(guesses_share(&fixes, "fix-dataset") > 2.0 * other_fix);
+    assert_true(guesses_share(&fixes, "fix-learning-rate") > 2.0 * other_fix);
+    kb_close(kb);
+}
+
 static void the_bundled_base_knows_the_usual_words(void **unused)
 {
     (void)unused;
@@ -202,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_text_without_a_known_word_has_no_guess),
         cmocka_unit_test(damaged_counts_are_told),
         cmocka_unit_test(a_pack_teaches_too),
+        cmocka_unit_test(every_right_answer_is_learned),
         cmocka_unit_test(the_bundled_base_knows_the_usual_words),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
