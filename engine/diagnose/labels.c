@@ -44,10 +44,18 @@ static void sort_labels(struct labels *labels, double ceiling)
 /* What a label is believed at the least that no card speaks for, before its words are asked. */
 #define UNTOLD 0.04
 /* A card is sure of what it read, less so of how somebody will file or cure it: what it says of labels is worth a power below one. */
-#define CARDS_POWER 0.6
+#define CARDS_POWER 0.4
+
+/* What the label of a card that convinces keeps of its confidence: the root of how likely the words find it against the label they like
+ * best. Measured on 720 reports that no card was written from: a card of 0.85 and more was right in 0.94 where that ratio was above 0.8, in
+ * 0.58 where it was from 0.3 to 0.8, in 0.14 below. */
+static double borne_out(const struct guesses *guesses, const char *label)
+{
+    return sqrt(guesses_share(guesses, label) / guesses->list[0].share);
+}
 
 /* Cards and words together: what each label gets is its cards' confidence, tempered, times its share by the words, all of it summing to
- * what there is to give. A card that convinces keeps the first place with its own confidence, and the words order what it leaves. */
+ * what there is to give. The label of a card that convinces stands on its own, and the words order what it leaves. */
 static void join_words(const struct guesses *guesses, const struct candidates *candidates, struct labels *labels)
 {
     bool sure = best_confidence(candidates) >= CONFIDENCE_CONVINCING;
@@ -55,7 +63,9 @@ static void join_words(const struct guesses *guesses, const struct candidates *c
         return;
     sort_labels(labels, CEILING);
     size_t kept = sure && labels->count ? 1 : 0;
-    double first = kept ? labels->list[0].confidence : 1.0, left = kept ? 1.0 - first : 1.0, sum = 0;
+    if (kept)
+        labels->list[0].confidence *= borne_out(guesses, labels->list[0].id);
+    double left = kept ? 1.0 - labels->list[0].confidence : 1.0, sum = 0;
     for (size_t i = 0; i < guesses->count; i++)
         raise_label(labels, guesses->list[i].label, 0.0);
     for (size_t i = kept; i < labels->count; i++) {
@@ -64,7 +74,7 @@ static void join_words(const struct guesses *guesses, const struct candidates *c
         sum += label->confidence;
     }
     for (size_t i = kept; sum > 0 && i < labels->count; i++)
-        labels->list[i].confidence = fmin(first, labels->list[i].confidence * left / sum);
+        labels->list[i].confidence *= left / sum;
 }
 
 void labels_symptoms(const struct candidates *candidates, const struct opinion *opinion, struct labels *out)
@@ -119,6 +129,9 @@ void labels_silent_symptoms(const struct opinion *opinion, bool progress, struct
     sort_labels(out, CEILING);
 }
 
+/* How often the first fix of a card is among those that cured a report where the card is right about the trouble. */
+#define FIRST_FIX 0.65
+
 void labels_fixes(const struct candidates *candidates, const struct opinion *opinion, struct labels *out)
 {
     for (size_t i = 0; i < candidates->count; i++) {
@@ -126,7 +139,7 @@ void labels_fixes(const struct candidates *candidates, const struct opinion *opi
         double confidence = candidate->confidence / (double)(i + 1);
         if (candidate->confidence < CONFIDENCE_SHOWN)
             break;
-        raise_label(out, candidate->cause->fix, confidence * 0.8);
+        raise_label(out, candidate->cause->fix, confidence * FIRST_FIX);
         for (size_t a = 0; a < candidate->cause->also_fix_count && a < ALSO_SHARES; a++)
             raise_label(out, candidate->cause->also_fixes[a], confidence * also_share[a]);
     }
