@@ -12,6 +12,8 @@
 
 #include <dtkb/dtkb.h>
 
+#include "diagnose/score.h"
+
 #define CARD(id, symptom, generic, signatures)                                                            \
     "<cause id='" id "' symptom='" symptom "' fix='fix-network-setting' generic='" generic "'><title>" id \
     "</title><explanation>e</explanation>" signatures                                                     \
@@ -23,7 +25,7 @@
 static const char pack[] = "<?xml version='1.0'?><pack id='score' version='1'>" CARD(
     "zz-root", "training-evaluation/memory-issue", "false",
     SIGNATURE("a", "strong", "", "zzroot broke down") SIGNATURE("b", "weak", "effect='against'", "zzroot is only rehearsing")
-        SIGNATURE("c", "weak", "effect='support'", "zzroot was tired"))
+        SIGNATURE("c", "weak", "effect='support'", "zzroot was tired") SIGNATURE("d", "strong", "", "zzroot cracked"))
     CARD("zz-later", "training-evaluation/path-error", "false", SIGNATURE("a", "strong", "", "zzlater fell over"))
         CARD("zz-peer", "training-evaluation/communication-error", "false", SIGNATURE("a", "strong", "role='cascade'", "zzpeer went away"))
             CARD("zz-kind", "training-evaluation/hang", "true", SIGNATURE("a", "strong", "", "zzroot broke")) "</pack>";
@@ -166,6 +168,20 @@ static void text_that_only_talks_is_less_sure(void **state)
     assert_true(confidence("zz-root") < sure);
 }
 
+static void another_texts_words_add_up_to_a_limit(void **state)
+{
+    (void)state;
+    static const char words[] = "RuntimeError: zzroot broke down\nRuntimeError: zzroot cracked\n";
+    char job[200];
+    (void)snprintf(job, sizeof job, "torchrun train.py\n%s", words);
+    diagnose_log(job);
+    double most = log(SCORE_FOREIGN_MOST / (1.0 - SCORE_FOREIGN_MOST));
+    assert_true(term("zz-root", "signatures") > most + 0.5);
+    diagnose_log(words);
+    assert_true(fabs(term("zz-root", "signatures") - most) < 0.01);
+    assert_true(fabs(term("zz-root", "foreign") + SCORE_FOREIGN) < 0.01);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +191,7 @@ int main(void)
         cmocka_unit_test(support_raises_and_against_lowers),
         cmocka_unit_test(what_the_job_survived_is_no_fault),
         cmocka_unit_test(text_that_only_talks_is_less_sure),
+        cmocka_unit_test(another_texts_words_add_up_to_a_limit),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
