@@ -237,6 +237,10 @@ static void exceptions_have_a_type_and_a_role(void **state)
     assert_false(exception_read("AssertionError", false, &type, &message));
     assert_false(exception_read("raise ValueError: x", false, &type, &message));
     assert_false(exception_read("error: x", false, &type, &message));
+    /* A manual's list of what a function raises. Behind frames it is a message all the same. */
+    assert_false(exception_read("    ValueError: If the size is negative", false, &type, &message));
+    assert_true(exception_read("    ValueError: If the size is negative", true, &type, &message));
+    assert_true(exception_read("ValueError: when called, the group was gone", false, &type, &message));
     assert_int_equal(exception_role("RuntimeError", "Connection closed by peer [1]:2"), ROLE_CASCADE);
     assert_int_equal(exception_role("torch.distributed.elastic.multiprocessing.errors.ChildFailedError", ""), ROLE_CASCADE);
     assert_int_equal(exception_role("KeyboardInterrupt", ""), ROLE_TEARDOWN);
