@@ -40,6 +40,8 @@ void observer_line(struct observer *observer, const struct line *line, const str
     plan_line(&observer->plan, text, place);
     files_line(&observer->files, text, place);
     net_line(&observer->net, text, place);
+    machine_line(&observer->machine, text, place);
+    setup_line(&observer->setup, text, place);
     gpus_line(&observer->gpus, text, place);
     speed_line(&observer->speed, line, place);
     series_line(&observer->series, text, place, observer->speed.runs + observer->speed.count);
@@ -52,6 +54,8 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     plan_conclude(&observer->plan, collect);
     files_conclude(&observer->files, collect);
     net_conclude(&observer->net, collect);
+    machine_conclude(&observer->machine, collect);
+    setup_conclude(&observer->setup, collect);
     gpus_conclude(&observer->gpus, observer, collect);
     speed_conclude(&observer->speed, collect);
     series_conclude(&observer->series, collect);

@@ -6,7 +6,8 @@
  * (told.c).
  *
  * The parts are independent: `gpus` (nvidia-smi, gpustat), `speed` (throughput under several settings, growing step times, data loading),
- * `series` (loss, gradient norm, memory), `ranks` (what the ranks say of themselves and of their values), `stall` (stacks, prompts, clocks).
+ * `series` (loss, gradient norm, memory), `ranks` (what the ranks say of themselves and of their values), `stall` (stacks, prompts, clocks),
+ * `machine` (answers to what was asked of it), `setup` (the environment against what happened).
  * A rule tells nothing that a healthy job shows, too; its limits stand beside it.
  */
 #ifndef DTKB_SCAN_OBSERVE_H
@@ -172,13 +173,45 @@ struct observe_files {
 struct observe_net {
     bool sockets, verbs; /* NCCL goes over sockets; over InfiniBand's verbs */
     bool adapter;        /* the machine has such an adapter */
-    struct place at;
+    bool library;        /* the verbs library could not be loaded */
+    bool direct, staged; /* GPUDirect RDMA is possible; channels over verbs without it, and none with it */
+    bool any_direct;
+    struct place at, staged_at;
+};
+
+enum machine_question { ASKED_NOTHING, ASKED_FABRIC, ASKED_MEMLOCK, ASKED_WIDTH, ASKED_LSPCI, ASKED_DRIVERS, ASKED_SPEED };
+
+#define MACHINE_PACKAGES 16 /* nvidia-nccl-cu11, -cu12, ...: by that number */
+
+struct observe_machine {
+    enum machine_question asked;
+    int answers;     /* lines in which the answer may still come */
+    unsigned column; /* of the query's rows */
+    bool fabric_down, fabric_failed, verbs, nccl_differs;
+    double memlock, link, width_least, width_most; /* kB, Mb/s, lanes; 0: not told */
+    char driver[24], other_driver[24], nccl[MACHINE_PACKAGES][16];
+    struct place fabric_at, memlock_at, link_at, width_at, driver_at, nccl_at;
+};
+
+#define SETUP_RANKS 64
+
+struct observe_setup {
+    bool proxy, proxy_echoed, refused; /* a proxy is set; the last command asks for it; a connection failed */
+    uint64_t ranks_with_port;
+    unsigned ports_differ;
+    bool rank_seen_twice, has_rank, devices_replaced;
+    bool cut, restarted; /* the terminal's connection ended; behind it the machine had been up for minutes only */
+    double port, rank, world;
+    char devices[64];
+    struct place refused_at, port_at, rank_at, devices_at, restarted_at;
 };
 
 struct observer {
     struct observe_plan plan;
     struct observe_files files;
     struct observe_net net;
+    struct observe_machine machine;
+    struct observe_setup setup;
     struct observe_gpus gpus;
     struct observe_speed speed;
     struct observe_series series;
@@ -223,6 +256,10 @@ void files_line(struct observe_files *files, const char *text, const struct plac
 void files_conclude(const struct observe_files *files, struct collect *collect);
 void net_line(struct observe_net *net, const char *text, const struct place *place);
 void net_conclude(const struct observe_net *net, struct collect *collect);
+void machine_line(struct observe_machine *machine, const char *text, const struct place *place);
+void machine_conclude(const struct observe_machine *machine, struct collect *collect);
+void setup_line(struct observe_setup *setup, const char *text, const struct place *place);
+void setup_conclude(const struct observe_setup *setup, struct collect *collect);
 void series_line(struct observe_series *series, const char *text, const struct place *place, unsigned runs);
 void series_conclude(const struct observe_series *series, struct collect *collect);
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);

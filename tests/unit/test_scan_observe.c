@@ -215,6 +215,14 @@ static void transports(void **state)
     shows("NCCL INFO Using network Socket\nprovider: efa\n", "NCCL goes over sockets");
     shows_nothing(
         "NCCL INFO NET/IB : No device found.\nNCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\nNCCL INFO Using network Socket\n");
+    shows("NCCL INFO Failed to open libibverbs.so[.1]\nNCCL INFO NET/Socket : Using [0]ib0:10.0.0.1<0>\nNCCL INFO Using network Socket\n",
+          "for RDMA: the verbs library is missing");
+    shows_nothing(
+        "NCCL INFO Failed to open libibverbs.so[.1]\nNCCL INFO NET/Socket : Using [0]eth0:10.0.0.1<0>\nNCCL INFO Using network Socket\n");
+    shows("NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'\nNCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0\n",
+          "NCCL goes over verbs without GPUDirect RDMA");
+    shows_nothing("NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'\nNCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via "
+                  "NET/IB/0/GDRDMA\nNCCL INFO Channel 01/0 : 0[0] -> 8[0] [send] via NET/IB/0\n");
     shows_nothing("NCCL INFO NET/IB : Using [0]mlx5_0:1/IB\nNCCL INFO Using network IB\nNCCL INFO Channel 00 : 0 -> 1 via NET/Socket/0\n");
 }
 
@@ -387,6 +395,57 @@ static void standing_still(void **state)
     shows_nothing("2022-02-15 15:53:21 epoch: 1 iter: 10/161 loss: 2.1\n$ date\nTue Feb 15 15:54:02 CST 2022\n");
 }
 
+/* ---- the machine and the setup of the job ---- */
+
+static void machines(void **state)
+{
+    (void)state;
+    shows("$ systemctl is-failed nvidia-fabricmanager\nfailed\n", "machine: the fabric manager failed to start");
+    shows("$ systemctl status nvidia-fabricmanager\n  Loaded: loaded\n   Active: inactive (dead)\n", "fabric manager is not running");
+    shows_nothing("$ systemctl is-active nvidia-fabricmanager\nactive\n$ systemctl is-active other\ninactive\n");
+    shows("UCX  WARN  no active port\n$ srun bash -c 'ulimit -S -l'\n64\n", "machine: locked memory is limited to 64 kB");
+    shows_nothing("$ ulimit -l\n64\n");
+    shows_nothing("UCX  INFO  ready\n$ ulimit -l\nunlimited\n$ cat count\n64\n");
+    shows("$ nvidia-smi --query-gpu=index,utilization.gpu,pcie.link.width.current --format=csv,noheader\n0, 3 %, 16\n1, 4 %, 1\n",
+          "a GPU has 1 PCIe lanes where another has 16");
+    shows_nothing("$ nvidia-smi --query-gpu=index,pcie.link.width.current,utilization.gpu --format=csv,noheader\n0, 16, 1 %\n1, 8, 1 %\n");
+    shows("$ lspci -vv | grep -A30 VGA | grep LnkSta:\n\t\tLnkSta: Speed 8GT/s, Width x16\n\t\tLnkSta: Speed 2.5GT/s, Width x1\n",
+          "a GPU has 1 PCIe lanes");
+    shows_nothing("$ lspci -vv | grep LnkSta:\n\t\tLnkSta: Speed 8GT/s, Width x16\n\t\tLnkSta: Speed 2.5GT/s, Width x1\n");
+    shows("$ for n in 2 6; do ssh node-$n nvidia-smi --query-gpu=driver_version --format=csv,noheader; done\n396.26\n418.67\n",
+          "machine: drivers 396.26 and 418.67");
+    shows_nothing("$ srun nvidia-smi --query-gpu=driver_version --format=csv,noheader\n418.67\n418.67\n");
+    shows("nvidia-nccl-cu11==2.14.3\nnvidia-nccl-cu12==2.20.5\n$ pip freeze\nnvidia-nccl-cu11==2.14.3\nnvidia-nccl-cu12==2.19.3\n",
+          "unlike releases of one NCCL package");
+    shows_nothing("nvidia-nccl-cu11==2.14.3\nnvidia-nccl-cu12==2.20.5\n$ pip freeze\nnvidia-nccl-cu12==2.20.5\n");
+    shows("$ ethtool eth0 | grep Speed\n\tSpeed: 10000Mb/s\n", "the link between the nodes has 10000 Mb/s");
+    shows("$ cat /sys/class/net/eno1/speed\n1000\n", "the link between the nodes has 1000 Mb/s");
+    shows_nothing("\tSpeed: 100000Mb/s\n$ cat /sys/class/net/ib0/speed\n200000\n");
+    shows("Connection to node-0 closed by remote host.\n$ ssh node-0 uptime\n 17:47:30 up 2 min,  1 user,  load average: 0.44\n",
+          "machine: it restarted");
+    shows("client_loop: send disconnect: Broken pipe\nreboot   system boot  5.15.0 Thu Feb 23 10:14   still running\n", "it restarted");
+    shows_nothing("reboot   system boot  5.15.0 Thu Feb 23 10:14   still running\n");
+    shows_nothing("Connection to node-0 closed by remote host.\n 17:47:30 up 41 days,  1 user,  load average: 0.44\n");
+}
+
+static void setups(void **state)
+{
+    (void)state;
+    shows("http_proxy=http://10.0.0.100:911\nUnavailableError: failed to connect to all addresses\n", "a proxy is set");
+    shows("$ echo $http_proxy\nhttp://10.0.0.100:3128\ngrpc_client.cc:431] error_code:14 error_message:Connect Failed\n", "a proxy is set");
+    shows_nothing("http_proxy=http://10.0.0.100:911\nDownloading model.bin\n");
+    shows_nothing("no_proxy=localhost\nUnavailableError: failed to connect to all addresses\n");
+    shows("rank 0/2 MASTER_ADDR=localhost MASTER_PORT=40113\nrank 1/2 MASTER_ADDR=localhost MASTER_PORT=51877\n",
+          "name different rendezvous ports");
+    shows_nothing("rank 0/2 MASTER_ADDR=a MASTER_PORT=40113\nrank 1/2 MASTER_ADDR=a MASTER_PORT=40113\n"
+                  "rank 0/2 MASTER_ADDR=a MASTER_PORT=40999\nrank 1/2 MASTER_ADDR=a MASTER_PORT=40999\n");
+    shows("set RANK=1\nset WORLD_SIZE=1\n", "RANK 1 is not below WORLD_SIZE 1");
+    shows_nothing("RANK=0 LOCAL_RANK=0 WORLD_SIZE=8\nRANK=7 LOCAL_WORLD_SIZE=4 NODE_RANK=9 WORLD_SIZE=8\n");
+    shows("$ CUDA_VISIBLE_DEVICES=1,2 deepspeed t.py\nSetting CUDA_VISIBLE_DEVICES=0,1\n", "in place of CUDA_VISIBLE_DEVICES=1,2");
+    shows_nothing("$ CUDA_VISIBLE_DEVICES=0,1 deepspeed t.py\nSetting CUDA_VISIBLE_DEVICES=0,1\n");
+    shows_nothing("Setting CUDA_VISIBLE_DEVICES=0,1\n");
+}
+
 /* Nothing that a log holds may break a rule's arithmetic or its tables. */
 static void hostile(void **state)
 {
@@ -424,7 +483,15 @@ static void hostile(void **state)
                                       "epoch",
                                       "Thread 1 (LWP ",
                                       "#",
-                                      "utilization.gpu,"};
+                                      "utilization.gpu,",
+                                      "--query-gpu=",
+                                      "nvidia-nccl-cu",
+                                      "nvidia-nccl-cu12==",
+                                      "nvidia-nccl-cu-7==1",
+                                      "RANK=",
+                                      "MASTER_PORT=1 rank -1",
+                                      " up ",
+                                      "CUDA_VISIBLE_DEVICES="};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         shows_nothing(odd[i]);
 }
@@ -443,6 +510,8 @@ int main(void)
         cmocka_unit_test(plans_and_files),
         cmocka_unit_test(runs_apart),
         cmocka_unit_test(transports),
+        cmocka_unit_test(machines),
+        cmocka_unit_test(setups),
         cmocka_unit_test(losses),
         cmocka_unit_test(memory),
         cmocka_unit_test(ranks),

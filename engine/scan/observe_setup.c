@@ -1,0 +1,135 @@
+/* The environment of a job against what happened to it: proxies, ports, ranks, devices that were asked for; a machine that restarted. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scan/observe.h"
+
+/* Behind "NAME=" (not behind "LONGER_NAME="); NULL when it is not there. */
+static const char *variable(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = text; (p = strstr(p, name)); p += n)
+        if (p[n] == '=' && (p == text || (!isalnum((unsigned char)p[-1]) && p[-1] != '_')))
+            return p + n + 1;
+    return NULL;
+}
+
+static bool variable_number(const char *text, const char *name, double *value)
+{
+    const char *p = variable(text, name);
+    return p && isdigit((unsigned char)*p) && observe_number(&p, value);
+}
+
+static void read_proxy(struct observe_setup *setup, const char *text, const struct place *place)
+{
+    static const char *const names[] = {"http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"};
+    static const char *const refusals[] = {"failed to connect to all addresses",
+                                           "Connect Failed",
+                                           "\"grpc_status\":14",
+                                           "error_code:14",
+                                           "http1.x server",
+                                           "StatusCode.UNAVAILABLE"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *value = variable(text, names[i]);
+        setup->proxy = setup->proxy || (value && strstr(value, "://"));
+    }
+    setup->proxy = setup->proxy || (setup->proxy_echoed && !strncmp(text, "http", 4) && strstr(text, "://"));
+    setup->proxy_echoed = *text == '$' && strstr(text, "echo") && strstr(text, "_proxy");
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        if (strstr(text, refusals[i])) {
+            setup->refused = true;
+            setup->refused_at = *place;
+        }
+}
+
+/* "rank 3/4 MASTER_ADDR=localhost MASTER_PORT=46020": one port for all ranks of a job, or they never meet. */
+static void read_port(struct observe_setup *setup, const char *text, const struct place *place)
+{
+    double port, rank;
+    if (!variable_number(text, "MASTER_PORT", &port) || setup->rank_seen_twice)
+        return;
+    if (!variable_number(text, "RANK", &rank) && !observe_after(text, "rank", &rank, NULL))
+        return;
+    if (!(rank >= 0 && rank < SETUP_RANKS))
+        return;
+    uint64_t bit = UINT64_C(1) << (unsigned)rank;
+    setup->rank_seen_twice = setup->ranks_with_port & bit; /* a second job */
+    setup->ranks_with_port |= bit;
+    if (setup->port > 0 && setup->port != port && !setup->rank_seen_twice)
+        setup->ports_differ++;
+    setup->port = setup->port > 0 ? setup->port : port;
+    setup->port_at = *place;
+}
+
+static void read_ranks(struct observe_setup *setup, const char *text, const struct place *place)
+{
+    double value;
+    if (variable_number(text, "RANK", &value)) {
+        setup->rank = value;
+        setup->has_rank = true;
+        setup->rank_at = *place;
+    }
+    if (variable_number(text, "WORLD_SIZE", &value))
+        setup->world = value;
+}
+
+static size_t device_list(const char *text)
+{
+    return strspn(text, "0123456789,");
+}
+
+/* The launcher of DeepSpeed puts a list of its own in place of the user's. */
+static void read_devices(struct observe_setup *setup, const char *text, const struct place *place)
+{
+    const char *list = variable(text, "CUDA_VISIBLE_DEVICES");
+    size_t length = list ? device_list(list) : 0;
+    if (!length || length >= sizeof setup->devices)
+        return;
+    if (strstr(text, "Setting CUDA_VISIBLE_DEVICES")) {
+        setup->devices_replaced = *setup->devices && (strlen(setup->devices) != length || strncmp(setup->devices, list, length) != 0);
+        setup->devices_at = *place;
+    } else if (*text == '$' || !strncmp(text, "export", 6)) {
+        memcpy(setup->devices, list, length);
+        setup->devices[length] = '\0';
+    }
+}
+
+static void read_restart(struct observe_setup *setup, const char *text, const struct place *place)
+{
+    if (!strncmp(text, "Connection to ", 14) && strstr(text, " closed by remote host"))
+        setup->cut = true;
+    if (strstr(text, "client_loop: send disconnect: Broken pipe") || strstr(text, "port 22: Broken pipe"))
+        setup->cut = true;
+    const char *up = strstr(text, " up ");
+    double minutes = up ? strtod(up + 4, NULL) : 0;
+    bool young = up && minutes >= 0 && minutes < 60 && strstr(up, " min,") && strstr(text, "load average");
+    if (setup->cut && (young || (!strncmp(text, "reboot ", 7) && strstr(text, "system boot")))) {
+        setup->restarted = true;
+        setup->restarted_at = *place;
+    }
+}
+
+void setup_line(struct observe_setup *setup, const char *text, const struct place *place)
+{
+    read_proxy(setup, text, place);
+    read_port(setup, text, place);
+    read_ranks(setup, text, place);
+    read_devices(setup, text, place);
+    read_restart(setup, text, place);
+}
+
+void setup_conclude(const struct observe_setup *setup, struct collect *collect)
+{
+    if (setup->proxy && setup->refused)
+        observe_tell(collect, &setup->refused_at, "machine: a proxy is set and a connection between nodes failed");
+    if (setup->ports_differ && !setup->rank_seen_twice)
+        observe_tell(collect, &setup->port_at, "setup: ranks of one job name different rendezvous ports");
+    if (setup->has_rank && setup->world > 0 && setup->rank >= setup->world)
+        observe_tell(collect, &setup->rank_at, "setup: RANK %.0f is not below WORLD_SIZE %.0f", setup->rank, setup->world);
+    if (setup->devices_replaced)
+        observe_tell(collect, &setup->devices_at, "setup: the launcher put another list in place of CUDA_VISIBLE_DEVICES=%s",
+                     setup->devices);
+    if (setup->restarted)
+        observe_tell(collect, &setup->restarted_at, "machine: it restarted while the job ran");
+}
