@@ -187,7 +187,7 @@ struct observe_machine {
     enum machine_question asked;
     int answers;     /* lines in which the answer may still come */
     unsigned column; /* of the query's rows */
-    bool fabric_down, fabric_failed, verbs, nccl_differs;
+    bool fabric_down, fabric_failed, cuda_refused, verbs, nccl_differs;
     double memlock, link, width_least, width_most; /* kB, Mb/s, lanes; 0: not told */
     char driver[24], other_driver[24], nccl[MACHINE_PACKAGES][16];
     struct place fabric_at, memlock_at, link_at, width_at, driver_at, nccl_at;

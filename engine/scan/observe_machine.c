@@ -166,6 +166,7 @@ static void read_nccl(struct observe_machine *machine, const char *text, const s
 void machine_line(struct observe_machine *machine, const char *text, const struct place *place)
 {
     static const char *const verbs[] = {"ibv_", "EFA", "efa", "UCX", "rdma", "RDMA", "nfiniband", "openib", "erbs", "mlx5", NULL};
+    static const char *const refusals[] = {"802", "not yet initialized", "SYSTEM_NOT_READY", NULL};
     unsigned column = 0;
     enum machine_question asked = question(text, &column);
     if (asked != ASKED_NOTHING) {
@@ -179,6 +180,7 @@ void machine_line(struct observe_machine *machine, const char *text, const struc
     }
     read_nccl(machine, text, place);
     machine->verbs = machine->verbs || has_any(text, verbs);
+    machine->cuda_refused = machine->cuda_refused || has_any(text, refusals);
     const char *speed = strstr(text, "Speed: ");
     if (speed && strstr(speed, "Mb/s")) {
         double value = strtod(speed + strlen("Speed: "), NULL);
@@ -192,8 +194,8 @@ void machine_line(struct observe_machine *machine, const char *text, const struc
 void machine_conclude(const struct observe_machine *machine, struct collect *collect)
 {
     if (machine->fabric_down)
-        observe_tell(collect, &machine->fabric_at, "machine: the fabric manager %s",
-                     machine->fabric_failed ? "failed to start" : "is not running");
+        observe_tell(collect, &machine->fabric_at, "machine: the fabric manager %s%s",
+                     machine->fabric_failed ? "failed to start" : "is not running", machine->cuda_refused ? "" : ", and CUDA said nothing");
     if (machine->memlock > 0 && machine->verbs)
         observe_tell(collect, &machine->memlock_at, "machine: locked memory is limited to %.0f kB", machine->memlock);
     if (machine->width_most >= LANES_USUAL && machine->width_least <= LANES_FEW)

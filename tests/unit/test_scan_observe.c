@@ -400,7 +400,9 @@ static void standing_still(void **state)
 static void machines(void **state)
 {
     (void)state;
-    shows("$ systemctl is-failed nvidia-fabricmanager\nfailed\n", "machine: the fabric manager failed to start");
+    shows("$ systemctl is-failed nvidia-fabricmanager\nfailed\n", "the fabric manager failed to start, and CUDA said nothing");
+    shows("Error 802: system not yet initialized\n$ systemctl is-active nvidia-fabricmanager\ninactive\n",
+          "machine: the fabric manager is not running");
     shows("$ systemctl status nvidia-fabricmanager\n  Loaded: loaded\n   Active: inactive (dead)\n", "fabric manager is not running");
     shows_nothing("$ systemctl is-active nvidia-fabricmanager\nactive\n$ systemctl is-active other\ninactive\n");
     shows("UCX  WARN  no active port\n$ srun bash -c 'ulimit -S -l'\n64\n", "machine: locked memory is limited to 64 kB");
