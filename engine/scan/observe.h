@@ -176,10 +176,13 @@ struct observe_net {
     bool library;        /* the verbs library could not be loaded */
     bool direct, staged; /* GPUDirect RDMA is possible; channels over verbs without it, and none with it */
     bool any_direct;
-    struct place at, staged_at;
+    uint64_t local_gids; /* indices of the GID table that hold a link-local address; and the one in use */
+    bool gid_told;
+    unsigned gid;
+    struct place at, staged_at, gid_at;
 };
 
-enum machine_question { ASKED_NOTHING, ASKED_FABRIC, ASKED_MEMLOCK, ASKED_WIDTH, ASKED_LSPCI, ASKED_DRIVERS, ASKED_SPEED };
+enum machine_question { ASKED_NOTHING, ASKED_FABRIC, ASKED_MEMLOCK, ASKED_WIDTH, ASKED_LSPCI, ASKED_DRIVERS, ASKED_SPEED, ASKED_PEERS };
 
 #define MACHINE_PACKAGES 16 /* nvidia-nccl-cu11, -cu12, ...: by that number */
 
@@ -188,9 +191,11 @@ struct observe_machine {
     int answers;     /* lines in which the answer may still come */
     unsigned column; /* of the query's rows */
     bool fabric_down, fabric_failed, cuda_refused, verbs, nccl_differs;
+    bool one_core;
     double memlock, link, width_least, width_most; /* kB, Mb/s, lanes; 0: not told */
+    double peer_fastest, own_slowest;              /* GB/s of copies between GPUs, and within one */
     char driver[24], other_driver[24], nccl[MACHINE_PACKAGES][16];
-    struct place fabric_at, memlock_at, link_at, width_at, driver_at, nccl_at;
+    struct place fabric_at, memlock_at, link_at, width_at, driver_at, nccl_at, core_at, peer_at;
 };
 
 #define SETUP_RANKS 64

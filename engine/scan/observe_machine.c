@@ -11,6 +11,8 @@
 #define LINK_SLOW 10000.0        /* Mb/s between nodes that share gradients */
 #define LANES_FEW 4.0            /* of a GPU's link; risers and adapters have no more */
 #define LANES_USUAL 8.0
+#define PEER_SLOW 8.0 /* GB/s of direct copies; eight lanes of the third generation bear that */
+#define PEER_OWN_FAST 300.0
 
 static bool has_any(const char *text, const char *const *words)
 {
@@ -47,6 +49,8 @@ static enum machine_question question(const char *text, unsigned *column)
         return ASKED_LSPCI;
     if (query_column(text, "driver_version") == 1 && has_any(text, others))
         return ASKED_DRIVERS;
+    if (strstr(text, "P2P=Enabled Bandwidth"))
+        return ASKED_PEERS;
     if (strstr(text, "/speed") && strstr(text, "/sys/class/net/"))
         return ASKED_SPEED;
     return ASKED_NOTHING;
@@ -108,6 +112,25 @@ static void read_driver(struct observe_machine *machine, const char *text, const
     }
 }
 
+/* A row of p2pBandwidthLatencyTest's matrix: the GPU, then GB/s to each. */
+static void read_peers(struct observe_machine *machine, const char *text, const struct place *place)
+{
+    const char *p = text + strspn(text, " \t");
+    double row, value;
+    if (!isdigit((unsigned char)*p) || !observe_number(&p, &row) || row >= GPUS_MAX)
+        return;
+    for (unsigned i = 0; i < GPUS_MAX; i++) {
+        p += strspn(p, " \t");
+        if (!observe_number(&p, &value) || value <= 0)
+            return;
+        if (i == (unsigned)row)
+            machine->own_slowest = machine->own_slowest > 0 ? fmin(machine->own_slowest, value) : value;
+        else
+            machine->peer_fastest = fmax(machine->peer_fastest, value);
+        machine->peer_at = *place;
+    }
+}
+
 static void read_answer(struct observe_machine *machine, const char *text, const struct place *place)
 {
     double value;
@@ -139,6 +162,9 @@ static void read_answer(struct observe_machine *machine, const char *text, const
             machine->link_at = *place;
         }
         break;
+    case ASKED_PEERS:
+        read_peers(machine, text, place);
+        break;
     case ASKED_NOTHING:
         break;
     }
@@ -168,12 +194,13 @@ void machine_line(struct observe_machine *machine, const char *text, const struc
     static const char *const verbs[] = {"ibv_", "EFA", "efa", "UCX", "rdma", "RDMA", "nfiniband", "openib", "erbs", "mlx5", NULL};
     static const char *const refusals[] = {"802", "not yet initialized", "SYSTEM_NOT_READY", NULL};
     unsigned column = 0;
+    double value;
     enum machine_question asked = question(text, &column);
     if (asked != ASKED_NOTHING) {
         machine->asked = asked;
         machine->column = column;
         machine->answers = ANSWER_LINES;
-    } else if (*text == '$') {
+    } else if (*text == '$' || strstr(text, "P2P=Disabled") || strstr(text, "Latency Matrix")) {
         machine->asked = ASKED_NOTHING;
     } else if (machine->asked != ASKED_NOTHING && machine->answers-- > 0) {
         read_answer(machine, text, place);
@@ -181,9 +208,14 @@ void machine_line(struct observe_machine *machine, const char *text, const struc
     read_nccl(machine, text, place);
     machine->verbs = machine->verbs || has_any(text, verbs);
     machine->cuda_refused = machine->cuda_refused || has_any(text, refusals);
+    const char *cores = strstr(text, "current affinity list: ");
+    if (cores && sole_number(cores + strlen("current affinity list:"), &value)) {
+        machine->one_core = true;
+        machine->core_at = *place;
+    }
     const char *speed = strstr(text, "Speed: ");
     if (speed && strstr(speed, "Mb/s")) {
-        double value = strtod(speed + strlen("Speed: "), NULL);
+        value = strtod(speed + strlen("Speed: "), NULL);
         if (value >= 10 && value <= LINK_SLOW) {
             machine->link = value;
             machine->link_at = *place;
@@ -206,6 +238,10 @@ void machine_conclude(const struct observe_machine *machine, struct collect *col
                      machine->other_driver);
     if (machine->nccl_differs)
         observe_tell(collect, &machine->nccl_at, "machine: unlike releases of one NCCL package on the nodes");
+    if (machine->one_core)
+        observe_tell(collect, &machine->core_at, "machine: a process may run on one processor only");
+    if (machine->peer_fastest > 0 && machine->peer_fastest < PEER_SLOW && machine->own_slowest > PEER_OWN_FAST)
+        observe_tell(collect, &machine->peer_at, "machine: direct copies between GPUs reach %.1f GB/s at most", machine->peer_fastest);
     if (machine->link > 0)
         observe_tell(collect, &machine->link_at, "machine: the link between the nodes has %.0f Mb/s", machine->link);
 }

@@ -430,6 +430,20 @@ static void machines(void **state)
     shows_nothing("Connection to node-0 closed by remote host.\n 17:47:30 up 41 days,  1 user,  load average: 0.44\n");
 }
 
+#define PEERS(state, off) "Unidirectional P2P=" state " (GB/s)\n   D\\D     0      1\n     0 1512.33 " off "\n     1 " off " 1530.10\n"
+
+static void links_within(void **state)
+{
+    (void)state;
+    shows(PEERS("Enabled Bandwidth (P2P Writes) Matrix", "  6.21"), "direct copies between GPUs reach 6.2 GB/s");
+    shows_nothing(PEERS("Enabled Bandwidth (P2P Writes) Matrix", " 24.80"));
+    shows_nothing(PEERS("Disabled Bandwidth Matrix", "  6.21"));
+    shows("pid 31002's current affinity list: 8\n", "may run on one processor only");
+    shows_nothing("pid 31002's current affinity list: 0-7\npid 31003's current affinity list: 8,9\n");
+    shows("   GID[  0]:   fe80::be97:e1ff:fe00:1a20, RoCE v1\n[RDMA] device bnxt_re0 gid_index 0\n", "GID 0 in use holds a link-local");
+    shows_nothing("   GID[  0]:   fe80::be97:e1ff:fe00:1a20, RoCE v1\n GID index       : 3\n");
+}
+
 static void setups(void **state)
 {
     (void)state;
@@ -513,6 +527,7 @@ int main(void)
         cmocka_unit_test(runs_apart),
         cmocka_unit_test(transports),
         cmocka_unit_test(machines),
+        cmocka_unit_test(links_within),
         cmocka_unit_test(setups),
         cmocka_unit_test(losses),
         cmocka_unit_test(memory),
