@@ -47,6 +47,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     series_line(&observer->series, text, place, observer->speed.runs + observer->speed.count);
     ranks_line(&observer->ranks, line, place);
     stall_line(&observer->stall, line, place, progress);
+    waits_line(&observer->waits, line, place, progress);
 }
 
 void observer_conclude(const struct observer *observer, struct collect *collect)
@@ -61,6 +62,7 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     series_conclude(&observer->series, collect);
     ranks_conclude(&observer->ranks, observer->started, collect);
     stall_conclude(&observer->stall, &observer->gpus, collect);
+    waits_conclude(&observer->waits, collect);
 }
 
 void observe_tell(struct collect *collect, const struct place *at, const char *format, ...)

@@ -7,7 +7,8 @@
  *
  * The parts are independent: `gpus` (nvidia-smi, gpustat), `speed` (throughput under several settings, growing step times, data loading),
  * `series` (loss, gradient norm, memory), `ranks` (what the ranks say of themselves and of their values), `stall` (stacks, prompts, clocks),
- * `machine` (answers to what was asked of it), `setup` (the environment against what happened).
+ * `machine` (answers to what was asked of it), `setup` (the environment against what happened), `waits` (what the job was at when ranks
+ * gave up waiting).
  * A rule tells nothing that a healthy job shows, too; its limits stand beside it.
  */
 #ifndef DTKB_SCAN_OBSERVE_H
@@ -211,6 +212,26 @@ struct observe_setup {
     struct place refused_at, port_at, rank_at, devices_at, restarted_at;
 };
 
+enum job_doing { DOING_NOTHING, DOING_PREPARATION, DOING_EVALUATION, DOING_SAVING };
+
+#define WAIT_RANKS_MAX 8
+
+struct wait_collective {
+    int32_t rank;
+    unsigned long number;
+    char operation[24];
+};
+
+/* What the job was at when ranks' time ran out in a collective, and in which one each of them waited. */
+struct observe_waits {
+    enum job_doing doing;
+    int percent; /* of the bar that told it, -1: none */
+    bool over;   /* somebody's time ran out */
+    unsigned count;
+    struct wait_collective list[WAIT_RANKS_MAX], apart[2];
+    struct place doing_at, apart_at;
+};
+
 struct observer {
     struct observe_plan plan;
     struct observe_files files;
@@ -222,6 +243,7 @@ struct observer {
     struct observe_series series;
     struct observe_ranks ranks;
     struct observe_stall stall;
+    struct observe_waits waits;
     unsigned started; /* the most processes that a command line asks for */
 };
 
@@ -271,6 +293,8 @@ void ranks_line(struct observe_ranks *ranks, const struct line *line, const stru
 void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct collect *collect);
 void stall_line(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress);
 void stall_conclude(const struct observe_stall *stall, const struct observe_gpus *gpus, struct collect *collect);
+void waits_line(struct observe_waits *waits, const struct line *line, const struct place *place, bool progress);
+void waits_conclude(const struct observe_waits *waits, struct collect *collect);
 /* Do all GPUs of the last table spin? */
 bool gpus_all_busy(const struct observe_gpus *gpus);
 

@@ -462,6 +462,37 @@ static void setups(void **state)
     shows_nothing("Setting CUDA_VISIBLE_DEVICES=0,1\n");
 }
 
+/* ---- what the job was at when ranks gave up waiting ---- */
+
+#define GAVE_UP(rank, number, operation)                                                                                                \
+    "[rank" rank "]:[E ProcessGroupNCCL.cpp:632] [Rank " rank "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=" number \
+    ", OpType=" operation ", NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600008 milliseconds before timing out.\n"
+#define STEP "step 20000 loss 0.0212 time 0.31\n"
+
+static void waits(void **state)
+{
+    (void)state;
+    shows("Map (num_proc=8):   2%|2         | 241000/14868862 [10:01<9:58:13, 407.5 examples/s]\n" GAVE_UP("1", "4", "ALLREDUCE"),
+          "time-out: while data or weights were prepared, 2 % done");
+    shows("Loading safetensors checkpoint shards:  41% Completed | 67/163 [09:51<13:50,  8.65s/it]\n"
+          "RuntimeError: [1] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value store by key '0', but "
+          "store->get('0') got error: Socket Timeout\n",
+          "time-out: while data or weights were prepared, 41 % done");
+    shows(STEP "validating...\n" GAVE_UP("3", "90", "ALLREDUCE"), "time-out: while the job evaluated");
+    shows(STEP "Validation:  12%|#2        | 41/334 [09:58<1:11:05, 14.56s/it]\n" GAVE_UP("2", "22", "BROADCAST"),
+          "time-out: while the job evaluated");
+    shows(STEP "saving step-500.safetensors\n" GAVE_UP("0", "7", "ALLREDUCE"), "time-out: while the job saved");
+    shows(STEP GAVE_UP("2", "355", "ALLGATHER") GAVE_UP("5", "356", "ALLREDUCE"),
+          "time-out: rank 2 waited in ALLGATHER 355, rank 5 in ALLREDUCE 356");
+    /* the bar was full, training went on, nobody gave up, or it was another run */
+    shows_nothing("Map: 100%|##########| 2400/2400 [00:01<00:00]\n" GAVE_UP("1", "4", "ALLREDUCE"));
+    shows_nothing("validating...\n" STEP GAVE_UP("3", "90", "ALLREDUCE"));
+    shows_nothing(STEP "saving step-500.safetensors\n" STEP);
+    shows_nothing("$ python prepare.py\nMap:  31%|###  | 31/100\n$ torchrun --nproc_per_node=2 t.py\n" GAVE_UP("1", "4", "ALLREDUCE"));
+    /* one collective for all; a rank's second line is of another group */
+    shows_nothing(STEP GAVE_UP("2", "355", "ALLREDUCE") GAVE_UP("5", "355", "ALLREDUCE") GAVE_UP("2", "9", "ALLGATHER"));
+}
+
 /* Nothing that a log holds may break a rule's arithmetic or its tables. */
 static void hostile(void **state)
 {
@@ -507,7 +538,11 @@ static void hostile(void **state)
                                       "RANK=",
                                       "MASTER_PORT=1 rank -1",
                                       " up ",
-                                      "CUDA_VISIBLE_DEVICES="};
+                                      "CUDA_VISIBLE_DEVICES=",
+                                      "%|",
+                                      "9999999999%|",
+                                      "[Rank 99999999999] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=, OpType=",
+                                      "ollective operation timeout: WorkOpType=A SeqNum=18446744073709551616"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
         shows_nothing(odd[i]);
 }
@@ -534,6 +569,7 @@ int main(void)
         cmocka_unit_test(ranks),
         cmocka_unit_test(stacks),
         cmocka_unit_test(standing_still),
+        cmocka_unit_test(waits),
         cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, build, discard);
