@@ -218,7 +218,7 @@ enum job_doing { DOING_NOTHING, DOING_PREPARATION, DOING_EVALUATION, DOING_SAVIN
 
 struct wait_collective {
     int32_t rank;
-    unsigned long number;
+    unsigned long number, size; /* elements that the rank brings, 0: may differ */
     char operation[24];
 };
 

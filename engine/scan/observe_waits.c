@@ -82,6 +82,23 @@ static bool number_behind(const char *text, const char *name, unsigned long *val
     return true;
 }
 
+/* Transfers between two of the ranks say nothing of the others: one's SEND is the other's RECV, and each pair counts its own. */
+static bool of_all_ranks(const char *operation)
+{
+    return strcmp(operation, "SEND") != 0 && strcmp(operation, "RECV") != 0 && strcmp(operation, "COALESCED") != 0;
+}
+
+/* How much each rank brings must be the same where all bring as much; 0 where it need not be. */
+static unsigned long size_of(const char *text, const char *operation)
+{
+    static const char *const equal[] = {"ALLREDUCE", "BROADCAST", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"};
+    unsigned long size = 0;
+    for (size_t i = 0; i < sizeof equal / sizeof *equal; i++)
+        if (!strcmp(operation, equal[i]) && number_behind(text, "NumelIn=", &size))
+            return size;
+    return 0;
+}
+
 /* "[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=91744, OpType=ALLREDUCE, NumelIn=1, ...": ranks that wait in
  * different ones have come apart. Each group of ranks counts its collectives for itself, so a line that names its group is left out, and of
  * a rank the first one counts. */
@@ -93,13 +110,14 @@ static void read_collective(struct observe_waits *waits, const struct line *line
     if (number_behind(line->bare, "[Rank ", &rank) && rank < 1000000)
         now.rank = (int32_t)rank;
     if (now.rank < 0 || !operation || !number_behind(line->bare, "SeqNum=", &now.number) ||
-        sscanf(operation, "OpType=%23[A-Z_a-z]", now.operation) != 1 || strstr(line->bare, "[PG"))
+        sscanf(operation, "OpType=%23[A-Z_a-z]", now.operation) != 1 || strstr(line->bare, "[PG") || !of_all_ranks(now.operation))
         return;
+    now.size = size_of(line->bare, now.operation);
     for (unsigned i = 0; i < waits->count; i++) {
         const struct wait_collective *other = &waits->list[i];
         if (other->rank == now.rank)
             return; /* its later ones are of other groups */
-        if (other->number != now.number || strcmp(other->operation, now.operation) != 0) {
+        if (other->number != now.number || strcmp(other->operation, now.operation) != 0 || other->size != now.size) {
             waits->apart[0] = waits->apart[0].operation[0] ? waits->apart[0] : *other;
             waits->apart[1] = waits->apart[1].operation[0] ? waits->apart[1] : now;
             waits->apart_at = *place;
@@ -134,8 +152,14 @@ void waits_conclude(const struct observe_waits *waits, struct collect *collect)
         observe_tell(collect, &waits->doing_at, "time-out: while the job evaluated, the ranks that waited gave up");
     else if (waits->over && waits->doing == DOING_SAVING)
         observe_tell(collect, &waits->doing_at, "time-out: while the job saved, the ranks that waited gave up");
-    if (waits->apart[1].operation[0])
-        observe_tell(collect, &waits->apart_at, "time-out: rank %d waited in %s %lu, rank %d in %s %lu", waits->apart[0].rank,
-                     waits->apart[0].operation, waits->apart[0].number, waits->apart[1].rank, waits->apart[1].operation,
-                     waits->apart[1].number);
+    const struct wait_collective *one = &waits->apart[0], *other = &waits->apart[1];
+    if (!other->operation[0])
+        return;
+    bool sizes = one->number == other->number && !strcmp(one->operation, other->operation);
+    if (sizes)
+        observe_tell(collect, &waits->apart_at, "time-out: rank %d waited in %s %lu, rank %d in one of another size (%lu and %lu)",
+                     one->rank, one->operation, one->number, other->rank, one->size, other->size);
+    else
+        observe_tell(collect, &waits->apart_at, "time-out: rank %d waited in %s %lu, rank %d in %s %lu", one->rank, one->operation,
+                     one->number, other->rank, other->operation, other->number);
 }

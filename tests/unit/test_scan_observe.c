@@ -489,6 +489,13 @@ static void waits(void **state)
     shows_nothing("validating...\n" STEP GAVE_UP("3", "90", "ALLREDUCE"));
     shows_nothing(STEP "saving step-500.safetensors\n" STEP);
     shows_nothing("$ python prepare.py\nMap:  31%|###  | 31/100\n$ torchrun --nproc_per_node=2 t.py\n" GAVE_UP("1", "4", "ALLREDUCE"));
+    shows(
+        "[Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=2604, OpType=ALLREDUCE, NumelIn=1250304, NumelOut=1250304, "
+        "Timeout(ms)=600000) ran\n[Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=2604, OpType=ALLREDUCE, "
+        "NumelIn=1316096, NumelOut=1316096, Timeout(ms)=600000) ran\n",
+        "time-out: rank 0 waited in ALLREDUCE 2604, rank 3 in one of another size (1250304 and 1316096)");
+    /* what one rank sends another receives */
+    shows_nothing(STEP GAVE_UP("0", "42", "SEND") GAVE_UP("1", "41", "RECV"));
     /* one collective for all; a rank's second line is of another group */
     shows_nothing(STEP GAVE_UP("2", "355", "ALLREDUCE") GAVE_UP("5", "355", "ALLREDUCE") GAVE_UP("2", "9", "ALLGATHER"));
 }
