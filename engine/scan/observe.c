@@ -36,17 +36,28 @@ void observer_line(struct observer *observer, const struct line *line, const str
     if (*text == '$' || !strncmp(text, "#SBATCH", 7) || strstr(text, "nproc") || strstr(text, "run -np") || strstr(text, "mpirun"))
         observe_counts(text, &gpus, &nodes);
     unsigned started = (gpus ? gpus : 1) * (nodes ? nodes : 1);
-    observer->started = started > observer->started ? started : observer->started;
+    double told;
     plan_line(&observer->plan, text, place);
+    if (observe_after(text, "n_gpu", &told, NULL) && told < 1024)
+        started = (unsigned)told > started ? (unsigned)told : started;
+    if (strstr(text, "distributed_type: MULTI_GPU") && started < 2)
+        started = 2;
+    started = plan_devices(&observer->plan) > started ? plan_devices(&observer->plan) : started;
+    observer->started = started > observer->started ? started : observer->started;
     files_line(&observer->files, text, place);
     net_line(&observer->net, text, place);
     machine_line(&observer->machine, text, place);
     setup_line(&observer->setup, text, place);
+    cpu_line(&observer->cpu, text, place);
+    disk_line(&observer->disk, text, place);
     gpus_line(&observer->gpus, text, place);
     speed_line(&observer->speed, line, place);
     series_line(&observer->series, text, place, observer->speed.runs + observer->speed.count);
+    schedule_line(&observer->schedule, text, place);
+    scores_line(&observer->scores, line, place);
     ranks_line(&observer->ranks, line, place);
-    stall_line(&observer->stall, line, place, progress);
+    if (!stacks_line(&observer->stacks, text, place))
+        stall_line(&observer->stall, line, place, progress);
     waits_line(&observer->waits, line, place, progress);
 }
 
@@ -57,10 +68,15 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     net_conclude(&observer->net, collect);
     machine_conclude(&observer->machine, collect);
     setup_conclude(&observer->setup, collect);
+    cpu_conclude(&observer->cpu, collect);
+    disk_conclude(&observer->disk, collect);
     gpus_conclude(&observer->gpus, observer, collect);
     speed_conclude(&observer->speed, collect);
     series_conclude(&observer->series, collect);
+    schedule_conclude(&observer->schedule, observer->started, collect);
+    scores_conclude(&observer->scores, collect);
     ranks_conclude(&observer->ranks, observer->started, collect);
+    stacks_conclude(&observer->stacks, collect);
     stall_conclude(&observer->stall, &observer->gpus, collect);
     waits_conclude(&observer->waits, collect);
 }

@@ -44,13 +44,26 @@ struct gpu_process {
     double used;
 };
 
+/* Lists whose heading says what the columns hold. */
+enum gpu_list { GPU_LIST_NONE, GPU_LIST_QUERY, GPU_LIST_APPS, GPU_LIST_DMON, GPU_LIST_PMON };
+
 struct observe_gpus {
     struct gpu_row rows[GPUS_MAX];
     struct gpu_process processes[GPU_PROCESSES_MAX];
     unsigned row_count, process_count;
-    int pending;                   /* GPU of the row whose second half comes, -1: none */
-    char columns[GPU_COLUMNS_MAX]; /* of a comma-separated query: i, u, m, t, p, l; 0 otherwise */
+    int pending;        /* GPU of the row whose second half comes, -1: none */
+    bool listed;        /* processes follow behind all rows: the next row begins a table */
+    bool fresh;         /* the tool was called again: likewise */
+    enum gpu_list list; /* what the lines that come are rows of */
+    char columns
+        [GPU_COLUMNS_MAX]; /* of it: i(ndex), u(tilisation), m(emory), t(otal), p(ower), l(imit), g(PU's name), d (process), - (else) */
     unsigned column_count;
+    uint64_t names[GPUS_MAX]; /* of GPUs that are told by bus or number, in the order in which they came */
+    unsigned name_count;
+    unsigned unnamed;                   /* processes without a number */
+    unsigned samples, high, low, turns; /* tables of the same GPUs, one after another: all at work, none, changes from one to the other */
+    bool last_high, was_sampled;
+    uint32_t asked;  /* GPUs that a command names, one bit each */
     struct place at; /* the last line of the last table */
 };
 
@@ -77,10 +90,22 @@ struct setting {
     double accuracy; /* the last one of an evaluation, as a share of 1; 0: none */
     struct readings train_accuracy;
     double rate, rate_step; /* the last learning rate, and at which step; 0: none */
-    struct place accuracy_at, stamped_at, rate_at;
+    double loss;            /* the first, */
+    uint64_t loss_step;     /* and the hash of what stands in front of it */
+    struct place accuracy_at, stamped_at, rate_at, loss_at;
 };
 
 #define TABLE_COLUMNS 12
+
+/* A learning rate as training goes on, against the steps that are planned. */
+struct observe_schedule {
+    bool decays;         /* to zero, as an option or a setting says */
+    double first, most;  /* the rate that was asked for, and the highest that was seen; 0: none */
+    double ended, total; /* the step at which it was zero first, of so many; 0: not yet */
+    double last_rate, last_share;
+    bool went_on; /* beyond that step */
+    struct place at;
+};
 
 struct observe_speed {
     struct setting settings[SETTINGS_MAX];
@@ -108,19 +133,52 @@ struct series {
 struct observe_series {
     struct series list[SERIES_MAX];
     unsigned count;
-    unsigned runs;      /* of the transcript, so far: values are compared within one */
-    struct series kept; /* the loss of a run before that told something */
-    bool memory_header; /* the next "Mem:" line is of free(1) */
+    unsigned runs;                      /* of the transcript, so far: values are compared within one */
+    struct series kept;                 /* the loss of a run before that told something */
+    bool memory_header;                 /* the next "Mem:" line is of free(1) */
+    double host_share;                  /* of the host's memory that is used, as free(1) tells it last; 0: not told */
+    double resident;                    /* GB that the last process holds */
+    unsigned residents, most_residents; /* processes, one after the other, that hold as much */
+    unsigned shares_above;              /* lines with an accuracy above 1 in training */
+    struct place resident_at, share_at;
+};
+
+#define SCORES_MAX 24
+
+struct score {
+    uint64_t shape; /* hash of the words of its line */
+    uint64_t program;
+    double value;
+    unsigned width; /* of the run: GPUs times nodes */
+};
+
+/* Scores of a model that is only evaluated. */
+struct observe_scores {
+    struct score list[SCORES_MAX];
+    unsigned count, width;
+    uint64_t program; /* of the run that goes on */
+    bool evaluating;
+    struct score one, other; /* the pair that differs most */
+    double apart;
+    struct place at;
 };
 
 #define CLAIM_ORIGINS_MAX 8
 #define RANK_VALUES_MAX 24
 
 struct rank_value {
-    uint64_t shape, value; /* hashes of the words and of the numbers */
+    uint64_t shape, value; /* hashes of the words and of the numbers; of counts, the number */
     int32_t rank;
     unsigned seen; /* which such line of the rank this is */
-    char kind;     /* p(arameters), d(ata), m(etric) */
+    char kind;     /* p(arameters), d(ata), m(etric), r(andom numbers), c(ount of batches) */
+};
+
+/* Lists one below the other, "0 [3, 1, 2]" of each rank or "epoch 3: ['a', 'b', 'c']" of each epoch. */
+struct list_run {
+    long last; /* number of the last list; -1: none */
+    uint64_t first_hash;
+    unsigned count;
+    bool same;
 };
 
 struct observe_ranks {
@@ -131,35 +189,53 @@ struct observe_ranks {
     unsigned value_count;
     unsigned differing, equal, unequal; /* pairs of ranks whose parameters differ; whose data are the same, or not */
     unsigned judging;                   /* ... that go by unlike values of a metric */
-    unsigned syncing, most_syncing;     /* wandb's runs that were begun and have not ended; the most at a time */
-    bool trials;                        /* an agent begins the runs */
-    struct place alone_at, differing_at, equal_at, judging_at, syncing_at;
+    unsigned drawing;                   /* ... that draw the same random numbers */
+    unsigned counting, agreeing;        /* ... that count unlike, or the same, numbers of batches */
+    struct list_run lists, epochs;
+    unsigned same_lists, same_epochs; /* lists in the longest run of equal ones */
+    unsigned syncing, most_syncing;   /* wandb's runs that were begun and have not ended; the most at a time */
+    bool trials;                      /* an agent begins the runs */
+    struct place alone_at, differing_at, equal_at, judging_at, syncing_at, drawing_at, counting_at, lists_at, epochs_at;
 };
 
-enum wait_place { WAIT_NONE, WAIT_COLLECTIVE, WAIT_MEETING, WAIT_LOADER, WAIT_DEVICE, WAIT_FILE, WAIT_PLACES };
+enum wait_place { WAIT_NONE, WAIT_COLLECTIVE, WAIT_MEETING, WAIT_END, WAIT_LOADER, WAIT_DEVICE, WAIT_FILE, WAIT_PLACES };
 
 enum job_stage { STAGE_UNKNOWN, STAGE_MEETING, STAGE_PREPARING, STAGE_TRAINING };
 
 struct observe_stall {
-    enum job_stage stage;  /* what the job's last lines spoke of */
-    bool moved;            /* a step was finished */
-    bool behind_prompt;    /* the user has gone on to look at the job */
-    bool watching;         /* the last command only looks: its ^C ends nothing */
-    bool asked_time;       /* the last command was date(1) */
-    bool interrupted;      /* ^C while the job ran */
-    bool same_again;       /* the last step was seen once more behind a prompt */
-    uint64_t last_step;    /* hash of that line */
+    enum job_stage stage;                        /* what the job's last lines spoke of */
+    bool moved;                                  /* a step was finished */
+    bool behind_prompt;                          /* the user has gone on to look at the job */
+    bool watching;                               /* the last command only looks: its ^C ends nothing */
+    bool asked_time;                             /* the last command was date(1) */
+    bool interrupted;                            /* ^C while the job ran */
+    bool same_again;                             /* the last step was seen once more behind a prompt */
+    bool done;                                   /* the last of its work was told */
+    bool asked_processes;                        /* the last command was ps(1) */
+    uint64_t last_step;                          /* hash of that line */
+    unsigned defunct, listed, sleeping, running; /* processes; `sleeping`: surely, not between two moments of work */
+    double last_time, clock;                     /* of the job's last line; of date(1) behind it; NAN */
+    struct place at, defunct_at, listed_at;
+};
+
+#define STACK_POSITIONS_MAX 16
+
+struct observe_stacks {
     enum wait_place waits; /* of the stack that is read */
-    unsigned frames;       /* still to read of it */
+    unsigned frames, read; /* still to read of it; read */
+    bool headed;           /* it has a heading */
+    bool comparable;       /* it is that of a process, not of some thread */
+    bool idle;             /* a worker was shown that has nothing to do */
+    uint64_t position, last_function;
     unsigned stacks[WAIT_PLACES];
-    unsigned defunct;
-    double last_time, clock; /* of the job's last line; of date(1) behind it; NAN */
-    struct place stack_at, at, defunct_at;
+    uint64_t positions[STACK_POSITIONS_MAX];
+    unsigned at_position[STACK_POSITIONS_MAX], position_count;
+    struct place at;
 };
 
 /* What a trainer announces: how much there is, and in how many steps it wants to see it. */
 struct observe_plan {
-    double examples, epochs, batch, steps; /* 0: not told */
+    double examples, epochs, batch, steps, per_device, accumulated; /* 0: not told */
     struct place at;
 };
 
@@ -168,6 +244,26 @@ struct observe_files {
     bool listing; /* lines of it follow */
     unsigned entries, weights;
     bool empty; /* a listing is over and had no weights in it */
+    struct place at;
+};
+
+/* What top(1), ps(1) and their like tell of the processor. */
+enum cpu_question { CPU_OTHER, CPU_PROCESSORS, CPU_THREADS, CPU_QUOTA };
+
+struct observe_cpu {
+    enum cpu_question asked[3]; /* by the last command, in the order in which its answers come */
+    unsigned asked_count;
+    double load, processors, quota; /* 0: not told */
+    double threads, own_threads;    /* of all processes together, of one */
+    double system_share, throttled; /* per cent; times */
+    struct place at;
+};
+
+/* iostat(1): the disk that is busiest, and for how long. */
+struct observe_disk {
+    char name[16];
+    double busy; /* per cent */
+    bool listing;
     struct place at;
 };
 
@@ -238,10 +334,15 @@ struct observer {
     struct observe_net net;
     struct observe_machine machine;
     struct observe_setup setup;
+    struct observe_cpu cpu;
+    struct observe_disk disk;
     struct observe_gpus gpus;
     struct observe_speed speed;
     struct observe_series series;
+    struct observe_schedule schedule;
+    struct observe_scores scores;
     struct observe_ranks ranks;
+    struct observe_stacks stacks;
     struct observe_stall stall;
     struct observe_waits waits;
     unsigned started; /* the most processes that a command line asks for */
@@ -265,11 +366,19 @@ unsigned long rates_bar_total(const char *text);
 unsigned long rates_batches_told(const char *text);
 double rates_accuracy(const char *text);
 double rates_train_accuracy(const char *text);
+double rates_loss(const char *text, const char **at);
 
 /* How many processes, GPUs and nodes a command or a heading speaks of; 0 where it does not. */
 void observe_counts(const char *text, unsigned *gpus, unsigned *nodes);
 
 void gpus_line(struct observe_gpus *gpus, const char *text, const struct place *place);
+/* A row of the table that is read (`index` -1: the next one), NULL where it is full; a process on a GPU. */
+struct gpu_row *gpus_row(struct observe_gpus *gpus, int index, const struct place *place);
+void gpus_process(struct observe_gpus *gpus, int gpu, long pid, double used, const struct place *place);
+/* observe_gpu_lists.c: a heading or a row of a list with columns; false where it is none. */
+bool gpu_list_line(struct observe_gpus *gpus, const char *text, const struct place *place);
+/* "[0] Tesla V100 | 45'C,  98 % |  1234 / 16160 MB | 4711/1000M user(1000M)" */
+void gpustat_line(struct observe_gpus *gpus, const char *text, const struct place *place);
 void gpus_conclude(const struct observe_gpus *gpus, const struct observer *observer, struct collect *collect);
 void speed_line(struct observe_speed *speed, const struct line *line, const struct place *place);
 void speed_conclude(const struct observe_speed *speed, struct collect *collect);
@@ -279,8 +388,14 @@ struct setting *speed_setting(struct observe_speed *speed, unsigned gpus, unsign
 bool table_row(struct observe_speed *speed, const char *text, const struct place *place);
 void plan_line(struct observe_plan *plan, const char *text, const struct place *place);
 void plan_conclude(const struct observe_plan *plan, struct collect *collect);
+/* How many devices make the total batch of so many a device; 0: not told. */
+unsigned plan_devices(const struct observe_plan *plan);
 void files_line(struct observe_files *files, const char *text, const struct place *place);
 void files_conclude(const struct observe_files *files, struct collect *collect);
+void cpu_line(struct observe_cpu *cpu, const char *text, const struct place *place);
+void cpu_conclude(const struct observe_cpu *cpu, struct collect *collect);
+void disk_line(struct observe_disk *disk, const char *text, const struct place *place);
+void disk_conclude(const struct observe_disk *disk, struct collect *collect);
 void net_line(struct observe_net *net, const char *text, const struct place *place);
 void net_conclude(const struct observe_net *net, struct collect *collect);
 void machine_line(struct observe_machine *machine, const char *text, const struct place *place);
@@ -289,8 +404,20 @@ void setup_line(struct observe_setup *setup, const char *text, const struct plac
 void setup_conclude(const struct observe_setup *setup, struct collect *collect);
 void series_line(struct observe_series *series, const char *text, const struct place *place, unsigned runs);
 void series_conclude(const struct observe_series *series, struct collect *collect);
+void schedule_line(struct observe_schedule *schedule, const char *text, const struct place *place);
+void schedule_conclude(const struct observe_schedule *schedule, unsigned started, struct collect *collect);
+void scores_line(struct observe_scores *scores, const struct line *line, const struct place *place);
+void scores_conclude(const struct observe_scores *scores, struct collect *collect);
+/* observe_speed.c: hash of the name of the script that a command line starts, 0 for other lines */
+uint64_t program_of(const char *text);
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);
+/* observe_lists.c: lists of ranks and of epochs without the ranks' names */
+void lists_line(struct observe_ranks *ranks, const char *text, const struct place *place);
+void lists_conclude(const struct observe_ranks *ranks, struct collect *collect);
 void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct collect *collect);
+/* False where the line belongs to no stack. */
+bool stacks_line(struct observe_stacks *stacks, const char *text, const struct place *place);
+void stacks_conclude(const struct observe_stacks *stacks, struct collect *collect);
 void stall_line(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress);
 void stall_conclude(const struct observe_stall *stall, const struct observe_gpus *gpus, struct collect *collect);
 void waits_line(struct observe_waits *waits, const struct line *line, const struct place *place, bool progress);

@@ -22,6 +22,7 @@
 #define LINK_SHARE 0.35
 #define ACCURACY_LOST 0.02
 #define DIVIDED 0.06       /* how exactly a value is that of one rank divided by how many there are */
+#define LOSS_EXACT 0.03    /* likewise of the first loss */
 #define TRAINING_LOST 0.15 /* of the accuracy in training */
 #define RATE_FASTER 0.5    /* the learning rate at the same step */
 #define OPTIONS_SLOWER 3.0 /* the same script on as many GPUs, with other options */
@@ -79,6 +80,23 @@ static void compare_options(const struct setting *one, const struct setting *oth
     }
 }
 
+/* The loss at the same step: summed over the ranks, or divided twice. */
+static bool tell_loss_scaled(const struct setting *few, const struct setting *many, double ideal, struct collect *collect)
+{
+    char a[64], b[64];
+    double times = many->loss / few->loss, exact = ideal < 2.5 ? LOSS_EXACT / 2 : LOSS_EXACT;
+    if (!(few->loss > 0) || !(many->loss > 0) || few->loss_step != many->loss_step || ideal < 1.9 || fabs(ideal - round(ideal)) > 0.01)
+        return false;
+    bool summed = fabs(times / ideal - 1) < exact, divided = fabs(times * ideal - 1) < exact;
+    if (summed)
+        observe_tell(collect, &many->loss_at, "metric: the loss with %s is %.0f times that with %s", named(many, b, sizeof b), ideal,
+                     named(few, a, sizeof a));
+    else if (divided)
+        observe_tell(collect, &many->loss_at, "metric: with %s it is that with %s divided by %.0f", named(many, b, sizeof b),
+                     named(few, a, sizeof a), ideal);
+    return summed || divided;
+}
+
 static void compare_widths(const struct setting *few, const struct setting *many, struct collect *collect)
 {
     char a[64], b[64];
@@ -97,6 +115,8 @@ static void compare_widths(const struct setting *few, const struct setting *many
                      "metric: with %s it is that with %s divided by %.0f", b, a, ideal);
         return;
     }
+    if (tell_loss_scaled(few, many, ideal, collect))
+        return;
     if (many->accuracy > 0 && few->accuracy - many->accuracy > ACCURACY_LOST) {
         observe_tell(collect, &many->accuracy_at, "accuracy: %.4g with %s, %.4g with %s", many->accuracy, b, few->accuracy, a);
         return; /* a run that learns less is not judged by its speed */

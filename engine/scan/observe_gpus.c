@@ -15,21 +15,53 @@
 #define COLD 0.42     /* of the power limit, at full utilisation: no arithmetic goes on */
 #define EXTRA 3.0     /* a process's own GPU holds that many times what its stray contexts hold */
 
-static struct gpu_row *row_of(struct observe_gpus *gpus, int index, const struct place *place)
+#define HIGH 60.0 /* per cent: at work, where samples are compared */
+#define LOW 15.0
+#define BURST_SAMPLES 5
+#define BURST_LOW 0.3 /* of the samples */
+
+/* A table is over: do its GPUs work now, or rest? */
+static void close_table(struct observe_gpus *gpus)
 {
-    bool again = false;
+    unsigned high = 0, low = 0;
+    for (unsigned i = 0; i < gpus->row_count; i++) {
+        high += gpus->rows[i].util >= HIGH;
+        low += gpus->rows[i].util <= LOW;
+    }
+    gpus->listed = gpus->fresh = false;
+    gpus->row_count = gpus->process_count = 0;
+    if (!high == !low)
+        return;
+    gpus->samples++;
+    gpus->high += high > 0;
+    gpus->low += low > 0;
+    gpus->turns += gpus->was_sampled && gpus->last_high != (high > 0);
+    gpus->last_high = high > 0;
+    gpus->was_sampled = true;
+}
+
+struct gpu_row *gpus_row(struct observe_gpus *gpus, int index, const struct place *place)
+{
+    bool again = gpus->listed || gpus->fresh;
     for (unsigned i = 0; i < gpus->row_count; i++)
         again = again || gpus->rows[i].index == index;
-    if (again || (gpus->row_count && gpus->process_count)) { /* a new table */
-        gpus->row_count = 0;
-        gpus->process_count = 0;
-    }
+    if (again)
+        close_table(gpus);
     if (gpus->row_count == GPUS_MAX)
         return NULL;
     gpus->at = *place;
-    struct gpu_row *row = &gpus->rows[gpus->row_count++];
-    *row = (struct gpu_row){index, NAN, NAN, NAN, NAN, NAN};
+    struct gpu_row *row = &gpus->rows[gpus->row_count];
+    *row = (struct gpu_row){index < 0 ? (int)gpus->row_count : index, NAN, NAN, NAN, NAN, NAN};
+    gpus->row_count++;
     return row;
+}
+
+void gpus_process(struct observe_gpus *gpus, int gpu, long pid, double used, const struct place *place)
+{
+    if (gpus->process_count == GPU_PROCESSES_MAX)
+        return;
+    gpus->processes[gpus->process_count++] = (struct gpu_process){gpu, pid, used};
+    gpus->at = *place;
 }
 
 /* "| N/A   41C    P0    95W / 400W |  28471MiB / 81920MiB |    100%      Default |": what stands before and behind a slash with a unit */
@@ -62,26 +94,27 @@ static double percent(const char *text)
 static bool table_line(struct observe_gpus *gpus, const char *text, const struct place *place)
 {
     const char *p = text + 1 + strspn(text + 1, " ");
-    if (isdigit((unsigned char)*p) && strchr(p, ':') && !strstr(p, "MiB")) {
+    int index = -1;
+    if (isdigit((unsigned char)*p) && (strchr(p, ':') || strstr(p, "MiB /"))) {
         char *end;
-        long index = strtol(p, &end, 10);
-        if (index >= 0 && index < 1024 && *end == ' ' && isalpha((unsigned char)end[strspn(end, " ")])) {
-            gpus->pending = (int)index;
-            return true;
-        }
+        long value = strtol(p, &end, 10);
+        if (value >= 0 && value < 1024 && *end == ' ' && isalpha((unsigned char)end[strspn(end, " ")]))
+            index = (int)value;
     }
-    if (gpus->pending >= 0 && strstr(text, "MiB /")) {
-        struct gpu_row *row = row_of(gpus, gpus->pending, place);
-        gpus->pending = -1;
-        if (!row)
-            return true;
-        fraction(text, "MiB /", &row->used, &row->total);
-        fraction(text, "W /", &row->power, &row->cap);
-        const char *memory = strstr(text, "MiB /");
-        row->util = percent(strchr(memory, '|'));
+    const char *memory = strstr(text, "MiB /"), *bar = memory ? strchr(memory, '|') : NULL;
+    if (!bar) {
+        gpus->pending = index;
+        return index >= 0;
+    }
+    /* Of what grep(1) leaves, the second halves of the rows, or tables with one line a GPU. */
+    struct gpu_row *row = isnan(percent(bar)) ? NULL : gpus_row(gpus, index >= 0 ? index : gpus->pending, place);
+    gpus->pending = -1;
+    if (!row)
         return true;
-    }
-    return false;
+    fraction(text, "MiB /", &row->used, &row->total);
+    fraction(text, "W /", &row->power, &row->cap);
+    row->util = percent(bar);
+    return true;
 }
 
 /* "|    0   N/A  N/A     41206      C   python3.8      531MiB |", also without the instance columns of older drivers */
@@ -94,111 +127,75 @@ static void process_line(struct observe_gpus *gpus, const char *text, const stru
         words[count++] = word;
     unsigned pid_at = count > 3 && !strcmp(words[1], "N/A") ? 3 : 1;
     if (count < pid_at + 4 || !isdigit((unsigned char)words[0][0]) || !isdigit((unsigned char)words[pid_at][0]) ||
-        (strcmp(words[pid_at + 1], "C") != 0 && strcmp(words[pid_at + 1], "M+C") != 0) || gpus->process_count == GPU_PROCESSES_MAX)
+        (strcmp(words[pid_at + 1], "C") != 0 && strcmp(words[pid_at + 1], "M+C") != 0))
         return;
     const char *memory = words[count - 1];
     if (!strstr(memory, "MiB"))
         return;
-    gpus->processes[gpus->process_count++] =
-        (struct gpu_process){(int)strtol(words[0], NULL, 10), strtol(words[pid_at], NULL, 10), strtod(memory, NULL)};
-    gpus->at = *place;
+    gpus_process(gpus, (int)strtol(words[0], NULL, 10), strtol(words[pid_at], NULL, 10), strtod(memory, NULL), place);
+    gpus->listed = true;
 }
 
-/* `end`: where the list is over */
-static void read_columns(struct observe_gpus *gpus, const char *text, const char *end)
+/* "  0    40211     C    77.2GiB    python main.py": the same without bars */
+static bool bare_process_line(struct observe_gpus *gpus, const char *text, const struct place *place)
 {
-    static const struct {
-        const char *name;
-        char letter;
-    } known[] = {{"index", 'i'},        {"utilization.gpu", 'u'}, {"memory.used", 'm'},
-                 {"memory.total", 't'}, {"power.draw", 'p'},      {"power.limit", 'l'}};
-    gpus->column_count = 0;
-    for (const char *p = text; p && p < end && gpus->column_count < GPU_COLUMNS_MAX; p = strchr(p, ',') ? strchr(p, ',') + 1 : NULL) {
-        p += strspn(p, " ");
-        char letter = '-';
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            if (!strncmp(p, known[i].name, strlen(known[i].name)))
-                letter = known[i].letter;
-        gpus->columns[gpus->column_count++] = letter;
-    }
+    int gpu;
+    long pid;
+    double used;
+    char type[4], unit[4];
+    if (sscanf(text, " %d %ld %3s %lf%3s", &gpu, &pid, type, &used, unit) != 5 || strcmp(type, "C") != 0 || gpu < 0 || pid < 2 ||
+        (strcmp(unit, "MiB") != 0 && strcmp(unit, "GiB") != 0))
+        return false;
+    gpus_process(gpus, gpu, pid, *unit == 'G' ? used * 1024 : used, place);
+    gpus->listed = true;
+    return true;
 }
 
-static void query_line(struct observe_gpus *gpus, const char *text, const struct place *place)
+/* GPUs that a command names by number: "--gpu=2,3", "Using GPUs 2,3". Where CUDA is told which ones it sees, numbers mean others. */
+static void read_asked(struct observe_gpus *gpus, const char *text)
 {
-    struct gpu_row read = {(int)gpus->row_count, NAN, NAN, NAN, NAN, NAN};
-    unsigned column = 0;
-    for (const char *p = text; p && column < gpus->column_count; column++) {
-        p += strspn(p, " ");
-        double value = isdigit((unsigned char)*p) ? strtod(p, NULL) : NAN;
-        switch (gpus->columns[column]) {
-        case 'i':
-            read.index = value < 1024 ? (int)value : -1;
-            break;
-        case 'u':
-            read.util = value;
-            break;
-        case 'm':
-            read.used = value;
-            break;
-        case 't':
-            read.total = value;
-            break;
-        case 'p':
-            read.power = value;
-            break;
-        case 'l':
-            read.cap = value;
-            break;
-        default:
-            break;
+    static const char *const names[] = {"--gpu=", "--gpus=", "--gpu ", "--gpus ", "--gpu_ids ", "--gpu-ids ", "--device=", "GPUs "};
+    if (strstr(text, "CUDA_VISIBLE_DEVICES="))
+        gpus->asked = 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names && gpus->asked != 1; i++) {
+        const char *p = strstr(text, names[i]);
+        uint32_t asked = 0;
+        for (p = p ? p + strlen(names[i]) : NULL; p && isdigit((unsigned char)*p);) {
+            char *end;
+            long index = strtol(p, &end, 10);
+            asked |= index < 32 ? UINT32_C(1) << index : 0;
+            p = *end == ',' ? end + 1 : NULL;
         }
-        p = strchr(p, ',');
-        p = p ? p + 1 : NULL;
+        if (asked & (asked - 1)) /* a single number may be how many */
+            gpus->asked = asked;
     }
-    if (column != gpus->column_count || isnan(read.util)) {
-        gpus->column_count = 0;
-        return;
-    }
-    struct gpu_row *row = row_of(gpus, read.index, place);
-    if (row)
-        *row = read;
-}
-
-/* "[0] Tesla V100-SXM2-16GB | 45'C,  98 % |  1234 / 16160 MB | user(1000M)" */
-static void gpustat_line(struct observe_gpus *gpus, const char *text, const struct place *place)
-{
-    const char *heat = strstr(text, "'C,");
-    char *end;
-    long index = strtol(text + 1, &end, 10);
-    if (!heat || *end != ']' || index < 0 || index > 1023)
-        return;
-    struct gpu_row *row = row_of(gpus, (int)index, place);
-    if (!row)
-        return;
-    row->util = percent(heat);
-    fraction(heat, " /", &row->used, &row->total);
 }
 
 void gpus_line(struct observe_gpus *gpus, const char *text, const struct place *place)
 {
+    const char *begin = text + strspn(text, " ");
+    if (strstr(text, "gpu") || strstr(text, "GPU") || strstr(text, "CUDA_VIS"))
+        read_asked(gpus, text);
+    if (strstr(text, "nvidia-smi") && !strstr(text, "--query") && strchr(text, '$'))
+        gpus->fresh = true;
     if (*text == '|') {
         if (!table_line(gpus, text, place) && strstr(text, "MiB"))
             process_line(gpus, text, place);
     } else if (*text == '[' && isdigit((unsigned char)text[1])) {
         gpustat_line(gpus, text, place);
-    } else if (strstr(text, "utilization.gpu") && strchr(text, ',')) {
-        const char *query = strstr(text, "--query-gpu="); /* where no heading is asked for, the command itself is one */
-        read_columns(gpus, query ? query + 12 : text, query ? query + 12 + strcspn(query + 12, " ") : text + strlen(text));
-    } else if (gpus->column_count) {
-        query_line(gpus, text, place);
+    } else if (isdigit((unsigned char)*begin) && bare_process_line(gpus, text, place)) {
+        return;
+    } else {
+        (void)gpu_list_line(gpus, text, place);
     }
 }
 
 /* ---- what a table says ---- */
 
 struct tally {
-    unsigned busy, spinning, idle, held, idle_held, cold, powered;
+    unsigned busy, spinning, idle, held, idle_held, unknown, cold, powered;
     int a_busy, an_idle;
+    uint32_t at_work;
 };
 
 static struct tally tally_of(const struct observe_gpus *gpus)
@@ -212,12 +209,14 @@ static struct tally tally_of(const struct observe_gpus *gpus)
         tally.idle += idle;
         tally.held += held;
         tally.idle_held += idle && held;
+        tally.unknown += isnan(row->used) ? 1U : 0U;
+        tally.at_work |= row->util >= BUSY && row->index < 32 ? UINT32_C(1) << row->index : 0;
         tally.powered += isnan(row->power) ? 0U : 1U;
         /* Where the limit is not told: less than large GPUs draw at work, more than small ones can. */
         bool cold = row->power <= COLD * row->cap || (isnan(row->cap) && row->power < 125 && row->power > 80);
         tally.cold += cold && row->util >= SPINNING;
         tally.a_busy = row->util >= BUSY ? row->index : tally.a_busy;
-        tally.an_idle = idle && held ? row->index : tally.an_idle;
+        tally.an_idle = idle && !(row->used < HELD) ? row->index : tally.an_idle;
     }
     return tally;
 }
@@ -228,13 +227,33 @@ bool gpus_all_busy(const struct observe_gpus *gpus)
     return gpus->row_count > 1 && tally.spinning == gpus->row_count && tally.held == gpus->row_count;
 }
 
+/* Two GPUs with the same model in them, of which one spins and the other rests: replicas, one of which waits for the other. A library that
+ * reserves whatever it sees fills both to the brim. */
+static bool one_waits(const struct observe_gpus *gpus, const struct tally *tally)
+{
+    const struct gpu_row *a = &gpus->rows[0], *b = &gpus->rows[1];
+    return gpus->row_count == 2 && tally->spinning == 1 && tally->idle_held == 1 && fmax(a->util, b->util) >= 99 &&
+           fabs(a->used - b->used) < 0.1 * a->used && a->used < 0.9 * a->total && b->used < 0.9 * b->total;
+}
+
+/* Do others than the GPUs that were asked for work? Neither by chance nor in part. */
+static bool others_work(const struct observe_gpus *gpus, const struct tally *tally)
+{
+    return gpus->asked & (gpus->asked - 1) && tally->at_work && !(tally->at_work & gpus->asked) &&
+           __builtin_popcount(tally->at_work) == __builtin_popcount(gpus->asked) && tally->busy + tally->idle == gpus->row_count;
+}
+
 static void tell_use(const struct observe_gpus *gpus, unsigned started, struct collect *collect)
 {
     struct tally tally = tally_of(gpus);
     unsigned count = gpus->row_count;
     if (count < 2)
         return;
-    if (tally.busy == 1 && tally.idle == count - 1 && tally.idle_held > 0)
+    if (others_work(gpus, &tally))
+        observe_tell(collect, &gpus->at, "GPU table: others than the GPUs that were asked for work");
+    else if (one_waits(gpus, &tally))
+        observe_tell(collect, &gpus->at, "GPU table: 1 GPU at full utilisation waits for GPU %d, which stands at 0 %%", tally.an_idle);
+    else if (tally.busy == 1 && tally.idle == count - 1 && tally.idle_held > 0)
         observe_tell(collect, &gpus->at, "GPU table: GPU %d alone works, %u others hold memory and stand at 0 %%", tally.a_busy,
                      tally.idle_held);
     else if (tally.busy == 1 && tally.idle == count - 1 && started > 1)
@@ -242,9 +261,13 @@ static void tell_use(const struct observe_gpus *gpus, unsigned started, struct c
                      started);
     else if (tally.spinning == count && tally.powered == count && tally.cold == count)
         observe_tell(collect, &gpus->at, "GPU table: all %u GPUs show full utilisation at little power: they wait in a collective", count);
-    else if (tally.spinning >= 2 && tally.idle_held == 1 && tally.spinning + tally.idle_held == count)
+    else if (tally.spinning >= 2 && tally.spinning + tally.idle == count && tally.idle == 1 && started != tally.spinning &&
+             (tally.idle_held == 1 || tally.unknown == count))
         observe_tell(collect, &gpus->at, "GPU table: %u GPUs at full utilisation wait for GPU %d, which stands at 0 %%", tally.spinning,
                      tally.an_idle);
+    else if (tally.idle_held >= 2 && tally.spinning > 2 * tally.idle_held && tally.spinning + tally.idle_held == count)
+        observe_tell(collect, &gpus->at, "GPU table: %u GPUs at full utilisation wait for %u GPUs, which stand at 0 %%", tally.spinning,
+                     tally.idle_held);
     else if (tally.idle_held == count)
         observe_tell(collect, &gpus->at, "GPU table: all %u GPUs hold memory and stand at 0 %%", count);
 }
@@ -277,10 +300,11 @@ static unsigned gpus_of(const struct observe_gpus *gpus, long pid)
 }
 
 /* Where each process should have one GPU of its own. One process on all GPUs is DataParallel, or a library that reserves all it sees. */
-static void tell_processes(const struct observe_gpus *gpus, unsigned started, struct collect *collect)
+static bool tell_processes(const struct observe_gpus *gpus, unsigned started, struct collect *collect)
 {
-    unsigned pids = 0, stray = 0, everywhere = 0, places = 0, on_gpu[GPUS_MAX] = {0};
-    int stray_gpu = -1;
+    unsigned pids = 0, stray = 0, everywhere = 0, places = 0, shared = 0, guests = 0, crowded = 0;
+    unsigned on_gpu[GPUS_MAX] = {0}, guests_of[GPUS_MAX] = {0};
+    int stray_gpu = -1, host = -1;
     for (unsigned i = 0; i < gpus->process_count; i++) {
         const struct gpu_process *process = &gpus->processes[i];
         bool first = is_first_of_pid(gpus, i);
@@ -290,16 +314,33 @@ static void tell_processes(const struct observe_gpus *gpus, unsigned started, st
             stray++;
             stray_gpu = process->gpu;
         }
-        if (process->gpu >= 0 && process->gpu < GPUS_MAX)
+        if (process->gpu >= 0 && process->gpu < GPUS_MAX) {
             places += !on_gpu[process->gpu]++;
+            shared += on_gpu[process->gpu] == 2;
+            guests_of[process->gpu] += gpus_of(gpus, process->pid) > 1;
+        }
     }
-    if (pids > 1 && stray > 0)
+    for (int gpu = 0; gpu < GPUS_MAX; gpu++) {
+        crowded += guests_of[gpu] > 1;
+        host = guests_of[gpu] > guests ? gpu : host;
+        guests = guests_of[gpu] > guests ? guests_of[gpu] : guests;
+    }
+    bool told = true;
+    if (guests > 1 && crowded == 1) /* whatever each holds there: a model loaded in the wrong place may be the larger part */
+        observe_tell(collect, &gpus->at, "GPU table: %u of %u processes keep memory on GPU %d, too, besides that on their own", guests,
+                     pids, host);
+    else if (pids > 1 && stray > 0)
         observe_tell(collect, &gpus->at, "GPU table: %u of %u processes keep memory on GPU %d, too, besides that on their own", stray, pids,
                      stray_gpu);
     else if (pids > 1 && everywhere == pids)
         observe_tell(collect, &gpus->at, "GPU table: each of %u processes holds memory on several GPUs", pids);
     else if (pids > 1 && places == 1 && (gpus->row_count > 1 ? tally_of(gpus).held == 1 : started > 1))
         observe_tell(collect, &gpus->at, "GPU table: all %u processes are on GPU %d", pids, gpus->processes[0].gpu);
+    else if (places > 1 && shared == places && pids >= 2 * places && !everywhere)
+        observe_tell(collect, &gpus->at, "GPU table: %u processes share %u GPUs", pids, places);
+    else
+        told = false;
+    return told;
 }
 
 /* Memory that is much larger on the first GPU than on all others, which agree with one another: one process drives them all and gathers
@@ -323,7 +364,13 @@ static void tell_imbalance(const struct observe_gpus *gpus, unsigned started, st
 
 void gpus_conclude(const struct observe_gpus *gpus, const struct observer *observer, struct collect *collect)
 {
-    tell_use(gpus, observer->started, collect);
-    tell_processes(gpus, observer->started, collect);
+    struct observe_gpus over = *gpus;
+    close_table(&over);
     tell_imbalance(gpus, observer->started, collect);
+    if (tell_processes(gpus, observer->started, collect))
+        return;
+    if (over.samples >= BURST_SAMPLES && over.turns > 1 && over.low >= BURST_LOW * over.samples)
+        observe_tell(collect, &gpus->at, "GPU table: the GPUs work in bursts, %u of %u samples show them at rest", over.low, over.samples);
+    else
+        tell_use(gpus, observer->started, collect);
 }

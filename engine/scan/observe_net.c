@@ -25,7 +25,8 @@ void net_line(struct observe_net *net, const char *text, const struct place *pla
 {
     static const char *const adapters[] = {"mlx5_",   "mlx4_",          "InfiniBand",      "NCCL_SOCKET_IFNAME set by environment to ib",
                                            "[0]ib",   "Using ib",       "rdmap",           "provider: efa",
-                                           "bnxt_re", "fi_info -p efa", "/opt/amazon/efa", "/opt/amazon/ofi-nccl"};
+                                           "bnxt_re", "fi_info -p efa", "/opt/amazon/efa", "/opt/amazon/ofi-nccl",
+                                           "hca_id"};
     if (strstr(text, "via NET/Socket") || strstr(text, "Using network Socket")) {
         net->sockets = true;
         net->at = *place;

@@ -1,6 +1,7 @@
 /* What the ranks say: processes that each take themselves for the only one, parameters that differ between ranks, data that do not. */
 #include <ctype.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "scan/observe.h"
@@ -96,12 +97,14 @@ static unsigned split(const char *text, uint64_t *shape, uint64_t *value)
 /* The line without the words that tell whose it is: "cuda:1" differs between ranks that agree. */
 static const char *behind_rank(const struct line *line, int32_t *rank)
 {
+    static const char *const names[] = {"rank", "xla:", "worker:"};
     double value;
     const char *at;
-    if (observe_after(line->text, "rank", &value, &at) && value >= 0 && value < 100000) {
-        *rank = (int32_t)value;
-        return at + strspn(at, "0123456789");
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (observe_after(line->text, names[i], &value, &at) && value >= 0 && value < 100000) {
+            *rank = (int32_t)value;
+            return at + strspn(at, "0123456789");
+        }
     *rank = line->rank;
     return line->rank >= 0 ? line->text : NULL;
 }
@@ -119,6 +122,14 @@ static void compare(struct observe_ranks *ranks, const struct rank_value *now, c
         } else if (now->kind == 'm' && !same) {
             ranks->judging++;
             ranks->judging_at = *place;
+        } else if (now->kind == 'r' && same) {
+            ranks->drawing++;
+            ranks->drawing_at = *place;
+        } else if (now->kind == 'c' && !same && now->value <= 2 * other->value && other->value <= 2 * now->value) {
+            ranks->counting++;
+            ranks->counting_at = *place;
+        } else if (now->kind == 'c') {
+            ranks->agreeing++;
         } else if (now->kind == 'd' && same) {
             ranks->equal++;
             ranks->equal_at = *place;
@@ -155,9 +166,45 @@ static bool has_fraction_behind(const char *text, const char *const *words)
     return false;
 }
 
+/* "79 batches", "batches yielded 511", and of a device alone "xla:5 1424": `shape` gets the hash of the words up to there. */
+static bool read_count(const char *rest, uint64_t *shape, uint64_t *count)
+{
+    static const char *const words[] = {"batches", "steps per epoch", "num_batches"};
+    const char *at = NULL;
+    double value = 0;
+    char before[LINE_MAX_BYTES + 1];
+    uint64_t numbers;
+    if (*rest == ' ' && isdigit((unsigned char)rest[1]) && strspn(rest + 1, "0123456789") == strlen(rest + 1)) {
+        *shape = 0;
+        *count = strtoul(rest + 1, NULL, 10);
+        return true;
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words && !at; i++) {
+        const char *word = strstr(rest, words[i]);
+        const char *end = word && word > rest && word[-1] == ' ' ? word - 1 : word;
+        const char *begin = end;
+        while (begin && begin > rest && isdigit((unsigned char)begin[-1]))
+            begin--;
+        const char *behind = word ? word + strlen(words[i]) + strcspn(word + strlen(words[i]), "0123456789") : NULL;
+        if (begin && begin < end && (begin == rest || begin[-1] == ' '))
+            at = begin;
+        else if (behind && *behind && behind - word < 28)
+            at = behind;
+    }
+    const char *p = at;
+    if (!at || !observe_number(&p, &value) || value < 1 || value != floor(value) || *p == '/')
+        return false;
+    memcpy(before, rest, (size_t)(at - rest));
+    before[at - rest] = '\0';
+    (void)split(before, shape, &numbers);
+    *count = (uint64_t)value;
+    return true;
+}
+
 static void read_values(struct observe_ranks *ranks, const struct line *line, const struct place *place)
 {
-    static const char *const of_parameters[] = {"param", "weight", "bias", "grad", "checksum", "state_dict", NULL};
+    static const char *const of_parameters[] = {"param", "weight", "bias", "grad", "checksum", "state_dict", "|w|", NULL};
+    static const char *const of_chance[] = {"noise", "random", "crop", "flip", "augment", "latent", NULL};
     static const char *const of_judgement[] = {"best score", "new best", "early stop", "did not improve", "monitored metric", NULL};
     double checksum;
     static const char *const of_data[] = {"sample", "indices", "index", "idx", "batch", "data", "ids", "image", "input", "label", NULL};
@@ -167,6 +214,11 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     char text[LINE_MAX_BYTES + 1];
     const char *rest = behind_rank(line, &now.rank);
     bool judges = rest && any(rest, of_judgement);
+    if (rest && read_count(rest, &now.shape, &now.value)) {
+        now.kind = 'c';
+        keep(ranks, &now, place);
+        return;
+    }
     if (!rest || !strpbrk(rest, "0123456789") || (!judges && any(rest, neither)))
         return;
     size_t length = strlen(rest);
@@ -177,7 +229,9 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     unsigned numbers = split(text, &now.shape, &now.value);
     if (judges)
         now.kind = 'm';
-    else if (strchr(text, '[') && numbers >= LIST_NUMBERS && any(text, of_data))
+    else if (numbers >= LIST_NUMBERS && any(text, of_chance) && has_fraction_behind(text, of_chance))
+        now.kind = 'r';
+    else if (((strchr(text, '[') && numbers >= LIST_NUMBERS) || numbers >= 2 * LIST_NUMBERS) && any(text, of_data))
         now.kind = 'd';
     else if (has_fraction_behind(text, of_parameters) || observe_after(text, "checksum", &checksum, NULL))
         now.kind = 'p';
@@ -204,7 +258,9 @@ void ranks_line(struct observe_ranks *ranks, const struct line *line, const stru
     const char *run = strstr(line->text, "wandb: ");
     if (run)
         read_run(ranks, run, place);
-    if (!strcasestr(line->text, "rank") && !strcasestr(line->text, "process") && line->rank < 0)
+    lists_line(ranks, line->text, place);
+    if (!strcasestr(line->text, "rank") && !strcasestr(line->text, "process") && !strstr(line->text, "xla:") &&
+        !strstr(line->text, "worker:") && line->rank < 0)
         return;
     read_alone(ranks, line, place);
     read_values(ranks, line, place);
@@ -220,6 +276,11 @@ void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct 
         observe_tell(collect, &ranks->differing_at, "ranks: parameters or gradients differ between ranks");
     if (ranks->judging)
         observe_tell(collect, &ranks->judging_at, "ranks: each judges by its own value of a metric");
+    if (ranks->drawing)
+        observe_tell(collect, &ranks->drawing_at, "ranks: several ranks draw the same random numbers");
+    if (ranks->counting)
+        observe_tell(collect, &ranks->counting_at, "ranks: they count unlike numbers of batches");
     if (ranks->equal > 1 && !ranks->unequal)
         observe_tell(collect, &ranks->equal_at, "ranks: several ranks work on the same data");
+    lists_conclude(ranks, collect);
 }

@@ -115,11 +115,14 @@ void rates_read(const char *text, double *rates)
 /* "Epoch 3: time: 812.5", "epoch 3 took 12 min", "Epoch 1: ..., 1482.1 sec": seconds, or NAN */
 double rates_epoch_seconds(const char *text)
 {
-    double value;
+    double value, minutes, seconds;
+    if (!strncmp(text, "real", 4) && sscanf(text, "real %lfm%lfs", &minutes, &seconds) == 2)
+        return minutes * 60 + seconds; /* time(1) of a whole run */
     if (!observe_behind(text, "epoch") || strstr(text, "/s") || strstr(text, "s/") || observe_behind(text, "eta"))
         return NAN;
     for (const char *p = text; *p; p++) {
-        if (!isdigit((unsigned char)*p) || (p > text && (isalnum((unsigned char)p[-1]) || strchr(".:-/", p[-1]))))
+        if (!isdigit((unsigned char)*p) || (p > text && (isalnum((unsigned char)p[-1]) || strchr(".-/", p[-1]))) ||
+            (p > text + 1 && p[-1] == ':' && !isalpha((unsigned char)p[-2])))
             continue;
         const char *q = p;
         if (!observe_number(&q, &value))
@@ -171,6 +174,15 @@ double rates_accuracy(const char *text)
         if (observe_after(text, names[i], &value, NULL) && value >= 0 && value <= 100)
             return value > 1 ? value / 100 : value;
     return NAN;
+}
+
+/* The loss of training and where it is printed; NAN where there is none. */
+double rates_loss(const char *text, const char **at)
+{
+    double value;
+    if (strcasestr(text, "val loss") || strcasestr(text, "valid loss") || strcasestr(text, "test loss") || strcasestr(text, "eval"))
+        return NAN;
+    return observe_after(text, "loss", &value, at) && value > 0 && isfinite(value) ? value : NAN;
 }
 
 /* Of training, as it goes: rough, and of the part of a class only that the name tells. */

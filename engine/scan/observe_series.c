@@ -13,6 +13,10 @@
 #define MEMORY_COUNT 4
 #define MEMORY_GROWN 1.5
 #define MEMORY_ALWAYS 1.15 /* where every single print is higher than the one before, and there are some */
+#define MEMORY_EVEN 0.6    /* each print adds that share of the average step at least */
+#define RESIDENT_LARGE 8.0 /* GB */
+#define RESIDENT_SAME 0.02
+#define HOST_FULL 0.9
 #define CHANCE_COUNT 5
 #define CHANCE_MOST 0.15
 
@@ -77,12 +81,57 @@ static void read_loss(struct observe_series *all, const char *text, const struct
     }
 }
 
+/* In GB where a unit says so: a value that grows may change it. */
+static double with_unit(const char *behind, double value)
+{
+    behind += strspn(behind, " ");
+    if (!strncasecmp(behind, "TB", 2) || !strncasecmp(behind, "TiB", 3))
+        return value * 1000;
+    return !strncasecmp(behind, "MB", 2) || !strncasecmp(behind, "MiB", 3) ? value / 1000 : value;
+}
+
 static void read_named(struct observe_series *all, const char *text, const char *word, const char *name, const struct place *place)
 {
     double value;
     const char *at;
-    if (observe_after(text, word, &value, &at))
-        add(all, name, value, at, strspn(at, "0123456789.eE+-"), place);
+    if (!observe_after(text, word, &value, &at))
+        return;
+    size_t length = strspn(at, "0123456789.eE+-");
+    add(all, name, strstr(name, "memory") ? with_unit(at + length, value) : value, at, length, place);
+}
+
+/* "[rank 3] scene loaded, host rss 118.4 GB", "58210 MB" of a list of processes: the same large amount in each of them */
+static void read_resident(struct observe_series *all, const char *text, const struct place *place)
+{
+    double value;
+    const char *at, *p = text;
+    bool own = observe_after(text, "rss", &value, &at);
+    if (!own && (!isdigit((unsigned char)*text) || !observe_number(&p, &value) || (strcmp(p, " MB") != 0 && strcmp(p, " GB") != 0)))
+        return;
+    double amount = with_unit(own ? at + strspn(at, "0123456789.") : p, value);
+    if (amount < RESIDENT_LARGE || amount > 100000)
+        return;
+    all->residents = all->resident > 0 && fabs(amount / all->resident - 1) < RESIDENT_SAME ? all->residents + 1 : 1;
+    all->resident = amount;
+    all->most_residents = all->residents > all->most_residents ? all->residents : all->most_residents;
+    all->resident_at = *place;
+}
+
+/* "sparse_categorical_accuracy: 2.17 - val_sparse_categorical_accuracy: 0.8993": a share of 1 in validation, more than 1 in training */
+static void read_share(struct observe_series *all, const char *text, const struct place *place)
+{
+    double own = NAN, validated = NAN, value;
+    for (const char *p = text; (p = strcasestr(p, "accuracy")); p += 8) {
+        const char *begin = p, *q = p + 8 + strspn(p + 8, ": ");
+        while (begin > text && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_'))
+            begin--;
+        if (q - p > 8 && q - p < 12 && observe_number(&q, &value))
+            *(!strncmp(begin, "val_", 4) ? &validated : &own) = value;
+    }
+    if (own > 1.001 && own < 100 && validated > 0 && validated <= 1) {
+        all->shares_above++;
+        all->share_at = *place;
+    }
 }
 
 /* What free(1) says is used, at each of its calls. */
@@ -91,17 +140,21 @@ static void read_free(struct observe_series *all, const char *text, const struct
     double total, used;
     if (strstr(text, "used") && strstr(text, "free") && strstr(text, "buff/cache"))
         all->memory_header = true;
-    else if (all->memory_header && sscanf(text, "Mem: %lf %lf", &total, &used) == 2)
+    else if (all->memory_header && sscanf(text, "Mem: %lf %lf", &total, &used) == 2) {
         add(all, "host memory", used, text, strlen(text), place);
+        all->host_share = total > 0 ? used / total : 0;
+    }
 }
 
 /* "9713 MiB" alone, as a query without a heading prints it; "Memory info of GPU:0: current: 0.18, peak: 2.55" */
 static void read_bare_memory(struct observe_series *all, const char *text, const struct place *place)
 {
     static const char *const kinds[] = {"current", "used", "allocated", "rss"};
-    const char *p = text, *memory = strcasestr(text, "memory ");
+    const char *comma = strstr(text, ", "), *memory = strcasestr(text, "memory ");
+    bool stamped = comma && memchr(text, ':', (size_t)(comma - text)) && strspn(text, "0123456789/:. ") == (size_t)(comma - text);
+    const char *p = stamped ? comma + 2 : text + strspn(text, ", ");
     double value;
-    if (isdigit((unsigned char)*text) && observe_number(&p, &value) && !strcmp(p, " MiB")) {
+    if (isdigit((unsigned char)*p) && observe_number(&p, &value) && !strcmp(p, " MiB")) {
         add(all, "memory", value, text, (size_t)(p - text), place);
         return;
     }
@@ -184,11 +237,25 @@ void series_line(struct observe_series *series, const char *text, const struct p
 {
     static const struct {
         const char *word, *name;
-    } named[] = {
-        {"MemAvailable", "free memory"}, {"grad_norm", "gradient norm"}, {"grad norm", "gradient norm"}, {"gradnorm", "gradient norm"},
-        {"RSS", "host memory"},          {"mem_usage", "memory"},        {"cpu mem", "host memory"},     {"host memory", "host memory"},
-        {"ram used", "host memory"},     {"cpu_mem", "host memory"},     {"max mem", "memory"},          {"memory allocated", "memory"},
-        {"gpu_mem", "memory"},           {"memory_allocated", "memory"}, {"gpu memory", "memory"},       {"mem", "memory"}};
+    } named[] = {{"MemAvailable", "free memory"},
+                 {"grad_norm", "gradient norm"},
+                 {"grad norm", "gradient norm"},
+                 {"gradnorm", "gradient norm"},
+                 {"RSS", "host memory"},
+                 {"mem_usage", "memory"},
+                 {"cpu mem", "host memory"},
+                 {"host memory", "host memory"},
+                 {"ram used", "host memory"},
+                 {"cpu_mem", "host memory"},
+                 {"max mem", "memory"},
+                 {"memory allocated", "memory"},
+                 {"gpu_mem", "memory"},
+                 {"memory_allocated", "memory"},
+                 {"gpu memory", "memory"},
+                 {"host mem", "host memory"},
+                 {"cuda allocated", "memory"},
+                 {"mem_MB", "memory"},
+                 {"mem", "memory"}};
     if (runs != series->runs) {
         next_run(series);
         series->runs = runs;
@@ -203,6 +270,9 @@ void series_line(struct observe_series *series, const char *text, const struct p
             break;
         }
     read_bare_memory(series, text, place);
+    read_resident(series, text, place);
+    if (strstr(text, "val_"))
+        read_share(series, text, place);
     double accuracy = rates_train_accuracy(text);
     if (!isnan(accuracy))
         add(series, "accuracy", accuracy, text, 0, place);
@@ -219,12 +289,14 @@ static void tell_memory(const struct series *memory, struct collect *collect)
     if (n < MEMORY_COUNT)
         return;
     double first = values[0], last = values[n - 1], late = 0;
+    unsigned even = 0;
     for (unsigned i = 1; i < n; i++) {
         rises += values[i] > values[i - 1];
+        even += values[i] - values[i - 1] > MEMORY_EVEN * (last - first) / (n - 1);
         late += i >= n - n / 2 ? values[i] - values[i - 1] : 0;
     }
     /* What fills once and then stays is a cache; what leaks rises to the end. */
-    bool always = n > MEMORY_COUNT && rises == n - 1 && last > MEMORY_ALWAYS * first;
+    bool always = (n > MEMORY_COUNT || even == n - 1) && rises == n - 1 && last > MEMORY_ALWAYS * first;
     if (((rises >= (n - 1) - (n - 1) / 8 && last > MEMORY_GROWN * first) || always) && late > 0.3 * (last - first))
         observe_tell(collect, &all->last, "%s: rises all the time, %.1f times as much at the end as at the beginning", memory->name,
                      last / first);
@@ -262,6 +334,11 @@ void series_conclude(const struct observe_series *series, struct collect *collec
 {
     if (series->kept.count || series->kept.nans)
         tell_loss(&series->kept, collect);
+    if (series->shares_above > 1)
+        observe_tell(collect, &series->share_at, "metric: accuracy is above 1 in training and a share of 1 in validation");
+    if (series->host_share >= HOST_FULL && series->most_residents > 1)
+        observe_tell(collect, &series->resident_at, "host memory: %u processes hold %.0f GB each, nearly all of it", series->most_residents,
+                     series->resident);
     for (unsigned i = 0; i < series->count; i++) {
         const struct series *one = &series->list[i];
         if (!strcmp(one->name, "loss"))

@@ -54,7 +54,8 @@ static bool has_readings(const struct setting *setting)
     for (int kind = 0; kind < SPEED_KINDS; kind++)
         if (setting->speed[kind].count)
             return true;
-    return setting->last_step > setting->first_step || setting->train_accuracy.count || setting->accuracy > 0 || setting->rate > 0;
+    return setting->last_step > setting->first_step || setting->train_accuracy.count || setting->accuracy > 0 || setting->rate > 0 ||
+           setting->loss > 0;
 }
 
 static struct setting *current(struct observe_speed *speed)
@@ -97,7 +98,7 @@ struct setting *speed_setting(struct observe_speed *speed, unsigned gpus, unsign
 }
 
 /* A job that is started anew: "$ torchrun ... train.py": hash of the script's name, 0 for other commands */
-static uint64_t program_of(const char *text)
+uint64_t program_of(const char *text)
 {
     if (*text != '$' || strstr(text, "python -c") || strstr(text, "py-spy"))
         return 0;
@@ -149,6 +150,20 @@ static void read_rate(struct setting *setting, const char *text, const struct pl
         setting->rate_step = step;
         setting->rate_at = *place;
     }
+}
+
+/* The first loss of a setting, and what stands in front of it: epoch and step. */
+static void read_first_loss(struct setting *setting, const char *text, const struct place *place)
+{
+    const char *at;
+    double loss = setting->loss > 0 ? NAN : rates_loss(text, &at);
+    if (isnan(loss))
+        return;
+    setting->loss = loss;
+    setting->loss_step = UINT64_C(0xcbf29ce484222325);
+    for (const char *p = text; p < at; p++)
+        setting->loss_step = (setting->loss_step ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    setting->loss_at = *place;
 }
 
 /* ---- data loading ---- */
@@ -242,6 +257,7 @@ void speed_line(struct observe_speed *speed, const struct line *line, const stru
     if (!isnan(accuracy))
         readings_add(&setting->train_accuracy, accuracy, place);
     read_rate(setting, text, place);
+    read_first_loss(setting, text, place);
     read_stamped_step(setting, line, place);
     read_data_share(speed, text, place);
 }

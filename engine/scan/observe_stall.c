@@ -1,6 +1,6 @@
 /*
- * A job that stands still, seen from outside: stacks that somebody dumped (py-spy, faulthandler, gdb), ^C while it ran, a clock that went on
- * without it, GPUs that spin before the first step, dead processes that nobody reaped.
+ * A job that stands still, seen from outside: ^C while it ran, a clock that went on without it, GPUs that spin before the first step, dead
+ * processes that nobody reaped, processes that sleep, an end of the work that is not the end of the job.
  */
 #include <ctype.h>
 #include <math.h>
@@ -8,89 +8,8 @@
 
 #include "scan/observe.h"
 
-#define FRAMES 14   /* of a stack that are looked at, innermost first */
 #define STILL 900.0 /* seconds without a line */
 #define DAY 86400.0 /* beyond that the clocks are of different runs */
-
-struct frame_mark {
-    const char *text;
-    enum wait_place place;
-};
-
-/* Where a frame says that a process waits. Earlier marks weigh more: a barrier inside of init_process_group belongs to the meeting. */
-static const struct frame_mark marks[] = {{"init_process_group", WAIT_MEETING},
-                                          {"rendezvous", WAIT_MEETING},
-                                          {"TCPStore", WAIT_MEETING},
-                                          {"ncclCommInit", WAIT_MEETING},
-                                          {"bootstrapInit", WAIT_MEETING},
-                                          {"hvd.init", WAIT_MEETING},
-                                          {"_verify_param_shape_across_processes", WAIT_MEETING}, /* the wrapper's first exchange */
-                                          {"_sync_module_states", WAIT_MEETING},
-                                          {"distributed_c10d.py", WAIT_COLLECTIVE},
-                                          {"horovod/torch/mpi_ops", WAIT_COLLECTIVE},
-                                          {"ncclAllReduce", WAIT_COLLECTIVE},
-                                          {"ncclAllGather", WAIT_COLLECTIVE},
-                                          {"ncclBroadcast", WAIT_COLLECTIVE},
-                                          {"ncclReduce", WAIT_COLLECTIVE},
-                                          {"ncclGroupEnd", WAIT_COLLECTIVE},
-                                          {"ncclKernel", WAIT_COLLECTIVE},
-                                          {"ncclDevKernel", WAIT_COLLECTIVE},
-                                          {"PMPI_", WAIT_COLLECTIVE},
-                                          {"opal_progress", WAIT_COLLECTIVE},
-                                          {"ucp_worker_progress", WAIT_COLLECTIVE},
-                                          {"WorkNCCL", WAIT_COLLECTIVE},
-                                          {"dataloader.py", WAIT_LOADER},
-                                          {"multiprocessing/queues.py", WAIT_LOADER},
-                                          {"serialization.py", WAIT_FILE},
-                                          {"StreamSynchronize", WAIT_DEVICE},
-                                          {"DeviceSynchronize", WAIT_DEVICE},
-                                          {"EventSynchronize", WAIT_DEVICE},
-                                          {"synchronize (torch/cuda", WAIT_DEVICE},
-                                          {"autograd/graph.py", WAIT_DEVICE},
-                                          {"autograd/__init__.py", WAIT_DEVICE}};
-
-static void close_stack(struct observe_stall *stall)
-{
-    if (stall->frames && stall->waits != WAIT_NONE)
-        stall->stacks[stall->waits]++;
-    stall->frames = 0;
-    stall->waits = WAIT_NONE;
-}
-
-/* "Thread 0x7F.. (idle): "MainThread"", "Thread 1 (Thread 0x.. (LWP 4711)):", "Current thread 0x.. (most recent call first):" */
-static bool opens_stack(const char *text)
-{
-    return (!strncmp(text, "Thread ", 7) && (strstr(text, "MainThread") || strstr(text, "(LWP ") || strstr(text, "call first"))) ||
-           (!strncmp(text, "Current thread 0x", 17) && strstr(text, "call first"));
-}
-
-static bool read_stack(struct observe_stall *stall, const char *text, const struct place *place)
-{
-    if (opens_stack(text)) {
-        close_stack(stall);
-        stall->frames = FRAMES + 1;
-        stall->stack_at = *place;
-        return true;
-    }
-    if (!stall->frames)
-        return false;
-    const char *p = text + strspn(text, " ");
-    bool frame = *p == '#' || !strncmp(p, "File \"", 6) || (p > text && *p && p[strlen(p) - 1] == ')');
-    if (!frame || stall->frames == 1) {
-        close_stack(stall);
-        return frame;
-    }
-    stall->frames--;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (strstr(p, marks[i].text)) {
-            if (stall->waits == WAIT_NONE || (marks[i].place == WAIT_MEETING && stall->waits == WAIT_COLLECTIVE) ||
-                (marks[i].place == WAIT_COLLECTIVE && stall->waits == WAIT_DEVICE))
-                stall->waits = marks[i].place;
-            break;
-        }
-    stall->stack_at = *place;
-    return true;
-}
 
 static enum job_stage stage_of(const char *text)
 {
@@ -140,6 +59,9 @@ static const char *command_of(const char *text)
 {
     if (!strncmp(text, "$ ", 2))
         return text + 2;
+    const char *bracket = *text == '[' && isalpha((unsigned char)text[1]) ? strstr(text, "]$ ") : NULL;
+    if (bracket && bracket - text < 60)
+        return bracket + 3; /* "[user@node-0 ~]$ " */
     const char *p = strstr(text, "$ ");
     if (p && p > text && p - text < 24 && strcspn(text, " ") == (size_t)(p - text) + 1 && isalpha((unsigned char)*text))
         return p + 2; /* "node1$ " */
@@ -148,18 +70,22 @@ static const char *command_of(const char *text)
 
 static void read_command(struct observe_stall *stall, const char *command)
 {
-    static const char *const looks[] = {"nvidia-smi",  "watch",   "tail",    "top",    "htop", "ps ",   "date", "py-spy",
-                                        "sudo py-spy", "gdb",     "strace",  "squeue", "free", "dmesg", "cat",  "kill",
-                                        "uptime",      "sleep",   "netstat", "ss ",    "ls",   "du",    "df",   "pstack",
-                                        "nvtop",       "gpustat", "echo",    "grep",   "wc"};
+    static const char *const looks[] = {"nvidia-smi", "watch",       "tail",     "top",    "htop",     "ps ",          "date",
+                                        "py-spy",     "sudo py-spy", "gdb",      "strace", "squeue",   "free",         "dmesg",
+                                        "cat",        "kill",        "uptime",   "sleep",  "netstat",  "ss ",          "ls",
+                                        "du",         "df",          "pstack",   "nvtop",  "gpustat",  "echo",         "grep",
+                                        "wc",         "pgrep",       "for p in", "lsof",   "sed",      "head",         "stat ",
+                                        "iostat",     "ray s",       "mount",    "sar",    "scontrol", "srun --jobid", "srun --overlap",
+                                        "rocm-smi",   "iftop"};
     stall->watching = false;
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         stall->watching = stall->watching || !strncmp(command, looks[i], strlen(looks[i]));
     stall->asked_time = !strncmp(command, "date", 4);
+    stall->asked_processes = strstr(command, "ps ") != NULL;
     stall->behind_prompt = stall->watching;
     if (!stall->watching) { /* another run */
         stall->stage = STAGE_UNKNOWN;
-        stall->moved = stall->interrupted = stall->same_again = false;
+        stall->moved = stall->interrupted = stall->same_again = stall->done = false;
         stall->last_time = stall->clock = NAN;
     }
 }
@@ -172,6 +98,65 @@ static uint64_t text_hash(const char *text)
     return hash;
 }
 
+/* "iteration     2000/    2000", " 100%|##########| 990/990 [", "done training in 162 s": the last of the work */
+static bool is_last(const char *text, bool progress)
+{
+    static const char *const words[] = {"done training",         "finished training", "training finished",     "training is finished",
+                                        "training complete",     "training done",     "`Trainer.fit` stopped", "saving final",
+                                        "last_model_checkpoint", "wandb: Synced"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(text, words[i]))
+            return true;
+    for (const char *slash = progress ? strchr(text, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
+        const char *begin = slash, *total = slash + 1 + strspn(slash + 1, " ");
+        while (begin > text && isdigit((unsigned char)begin[-1]))
+            begin--;
+        size_t digits = strspn(total, "0123456789");
+        if (digits > 1 && digits == (size_t)(slash - begin) && !strncmp(begin, total, digits) && !strcasestr(text, "epoch"))
+            return true;
+    }
+    return false;
+}
+
+/* A row of ps(1) that shows a job's process: in which state, and for what it waits. */
+static bool read_process(struct observe_stall *stall, const char *text, const struct place *place)
+{
+    if (!stall->asked_processes || !isdigit((unsigned char)text[strspn(text, " ")]) || (!strstr(text, "python") && !strstr(text, ".py")))
+        return false;
+    static const char *const states = "RSDZTI";
+    char state = 0;
+    bool rests = strstr(text, " 0.0 ") || strstr(text, "futex_") || strstr(text, "pipe_") || strstr(text, "poll_");
+    for (const char *p = text; *p && !state; p += strcspn(p, " ")) {
+        p += strspn(p, " ");
+        if (*p && strchr(states, *p) && strcspn(p, " ") == 1 + strspn(p + 1, "<NLsl+"))
+            state = *p;
+    }
+    if (!state)
+        return false;
+    stall->listed++;
+    stall->sleeping += state == 'S' && rests;
+    stall->running += state == 'R';
+    stall->listed_at = *place;
+    return true;
+}
+
+/* "(still here after an hour)", "<- nothing for 3 h", "-- silence --": a remark of somebody who waits. In which stage, the lines before tell. */
+static bool is_remark(const char *text, size_t length)
+{
+    static const char *const words[] = {"still here",      "still there",  "still that line", "nothing more",       "nothing for",
+                                        "no more output",  "no line more", "no output",       "no further",         "(stuck",
+                                        "(hangs",          "(hang)",       "(hung",           "silence --",         "(stays so",
+                                        "stays like",      "same picture", "not touched",     "not move any",       "does not move",
+                                        "nothing happens", "(freezes",     "(frozen",         "prompt is not back", "prompt does not come"};
+    const char *p = text + strspn(text, " ");
+    if (!*p || !strchr("(#<[-.", *p) || length > 120)
+        return false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcasestr(p, words[i]))
+            return true;
+    return false;
+}
+
 /* The job's own lines: how far it has come. */
 static void read_job(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress)
 {
@@ -179,6 +164,7 @@ static void read_job(struct observe_stall *stall, const struct line *line, const
     enum job_stage stage = progress ? STAGE_TRAINING : stage_of(line->text);
     bool announced = strcasestr(line->text, "start") || strcasestr(line->text, "begin");
     stall->moved = stall->moved || (progress && !first_step && !announced && stage_of(line->text) != STAGE_PREPARING);
+    stall->done = is_last(line->text, progress) || (stall->done && !progress);
     stall->stage = stage != STAGE_UNKNOWN ? stage : stall->stage;
     stall->last_time = isnan(line->time) ? stall->last_time : line->time;
     stall->last_step = progress ? text_hash(line->text) : stall->last_step;
@@ -194,8 +180,12 @@ void stall_line(struct observe_stall *stall, const struct line *line, const stru
         stall->defunct_at = *place;
         return;
     }
-    if (read_stack(stall, line->text, place))
+    if (read_process(stall, line->text, place))
         return;
+    if (is_remark(line->text, line->length) && (stall->moved || stall->done || stall->stage != STAGE_UNKNOWN)) {
+        stall->same_again = true;
+        return;
+    }
     /* Who stops a job that has made steps may just have seen enough. */
     if (!strncmp(line->text, "^C", 2) || !strcmp(line->text, "KeyboardInterrupt")) {
         stall->interrupted = stall->interrupted || (!stall->watching && !stall->moved && stall->stage != STAGE_UNKNOWN);
@@ -224,20 +214,16 @@ static const char *until(const struct observe_stall *stall)
 
 void stall_conclude(const struct observe_stall *stall, const struct observe_gpus *gpus, struct collect *collect)
 {
-    static const char *const places[] = {[WAIT_COLLECTIVE] = "in a collective",
-                                         [WAIT_MEETING] = "for the other ranks to meet",
-                                         [WAIT_LOADER] = "for the data loader",
-                                         [WAIT_DEVICE] = "for its GPU",
-                                         [WAIT_FILE] = "for a file"};
-    struct observe_stall last = *stall;
     double still = stall->clock - stall->last_time;
-    close_stack(&last);
-    for (int place = WAIT_NONE + 1; place < WAIT_PLACES; place++)
-        if (last.stacks[place])
-            observe_tell(collect, &stall->stack_at, "stack: a process waits %s", places[place]);
+    if (stall->sleeping > 0 && stall->listed > 1 && !stall->running)
+        observe_tell(collect, &stall->listed_at, "processes: the %u of the job all sleep", stall->listed);
     if (stall->defunct)
         observe_tell(collect, &stall->defunct_at, "processes: %u are dead (defunct) while the job goes on waiting", stall->defunct);
-    if (still > STILL && still < DAY)
+    if (stall->done && still > STILL && still < DAY)
+        observe_tell(collect, &stall->at, "stands still after its work is done: no line for %.0f minutes", still / 60);
+    else if (stall->done && stall->same_again)
+        observe_tell(collect, &stall->at, "stands still after its work is done: no line for a while");
+    else if (still > STILL && still < DAY)
         observe_tell(collect, &stall->at, "stands still %s: no line for %.0f minutes", until(stall), still / 60);
     else if (stall->same_again)
         observe_tell(collect, &stall->at, "stands still %s: no line for a while", until(stall));

@@ -223,12 +223,13 @@ static size_t level_word(struct line *line, const char *p)
 /* A stamp, bare or in brackets, and the "name - LEVEL - " of Python's logging behind it. */
 static size_t stamped(struct line *line, const char *p)
 {
-    bool bracket = *p == '[';
+    size_t blank = *p == ' ' && p[1] == '['; /* Megatron's lines begin so */
+    bool bracket = p[blank] == '[';
     double time;
-    size_t n = stamp_read(p + bracket, &time);
+    size_t n = stamp_read(p + blank + bracket, &time);
     if (!n)
         return 0;
-    const char *q = p + bracket + n;
+    const char *q = p + blank + bracket + n;
     if (bracket) {
         if (*q != ']')
             return 0;

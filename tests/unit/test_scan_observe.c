@@ -1,71 +1,8 @@
 /* What several lines show together: each rule on a log that breaks it and on one that only looks like it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
-#include "scan/scan.h"
-
-static const struct signature signatures[] = {
-    {.id = "alone", .is_regex = true, .pattern = "GPU table: GPU (?<gpu>\\d+) alone works", .role = ROLE_INITIATING},
-};
-
-static struct scan_db *db;
-
-static int build(void **state)
-{
-    (void)state;
-    return scan_db_build(signatures, sizeof signatures / sizeof signatures[0], &db, NULL) == DTKB_OK ? 0 : -1;
-}
-
-static int discard(void **state)
-{
-    (void)state;
-    scan_db_free(db);
-    return 0;
-}
-
-static struct findings of_text(const char *text)
-{
-    struct scan *scan;
-    struct findings findings;
-    assert_int_equal(scan_new(db, NULL, &scan, NULL), DTKB_OK);
-    assert_int_equal(scan_feed(scan, "log", text, strlen(text), NULL), DTKB_OK);
-    assert_int_equal(scan_findings(scan, &findings, NULL), DTKB_OK);
-    scan_free(scan);
-    return findings;
-}
-
-static const struct evidence *telling(const struct findings *findings, const char *words)
-{
-    for (size_t i = 0; i < findings->evidence_count; i++)
-        if (findings->evidence[i].kind == EV_OBSERVED && strstr(findings->evidence[i].text, words))
-            return &findings->evidence[i];
-    return NULL;
-}
-
-static void shows(const char *text, const char *words)
-{
-    struct findings findings = of_text(text);
-    if (!telling(&findings, words)) {
-        for (size_t i = 0; i < findings.evidence_count; i++)
-            print_message("  %d %s\n", findings.evidence[i].kind, findings.evidence[i].text);
-        fail_msg("nothing tells '%s'", words);
-    }
-    findings_free(&findings);
-}
-
-static void shows_nothing(const char *text)
-{
-    struct findings findings = of_text(text);
-    const struct evidence *told = telling(&findings, "");
-    if (told)
-        fail_msg("told: %s", told->text);
-    findings_free(&findings);
-}
+#include "observed.h"
 
 /* ---- GPUs ---- */
 

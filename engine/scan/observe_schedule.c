@@ -1,0 +1,66 @@
+/* Learning rates against planned steps: a schedule that each process advances is over too soon, one that counts too many steps never ends. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "scan/observe.h"
+
+#define ENDED_EARLY 0.6   /* of the steps */
+#define HARDLY_FALLEN 0.6 /* of the highest rate, at the last step */
+#define STEPS_LEAST 20.0
+
+/* "Step 500/10000", "|######| 200/800 [": the step of how many; the last pair of the line, a bar counts behind its share */
+static bool read_step(const char *text, double *step, double *total)
+{
+    bool found = false;
+    for (const char *slash = strchr(text, '/'); slash; slash = strchr(slash + 1, '/')) {
+        const char *begin = slash, *q;
+        while (begin > text && isdigit((unsigned char)begin[-1]))
+            begin--;
+        q = slash + 1;
+        if (begin == slash || (begin > text && strchr("/.-:", begin[-1])) || !isdigit((unsigned char)*q) || !observe_number(&q, total) ||
+            *q == '/' || *q == '.')
+            continue;
+        q = begin;
+        found = observe_number(&q, step) && *total >= STEPS_LEAST && *step <= *total;
+    }
+    return found;
+}
+
+void schedule_line(struct observe_schedule *schedule, const char *text, const struct place *place)
+{
+    double rate, step = 0, total = 0;
+    bool told = observe_after(text, "lr", &rate, NULL) || observe_after(text, "learning_rate", &rate, NULL);
+    static const char *const decaying[] = {"scheduler=linear", "scheduler linear", "scheduler_type: linear",
+                                           "scheduler=cosine", "scheduler cosine", "scheduler_type: cosine"};
+    for (size_t i = 0; i < sizeof decaying / sizeof *decaying; i++)
+        schedule->decays = schedule->decays || strstr(text, decaying[i]);
+    if (!told)
+        return;
+    if (!read_step(text, &step, &total)) {
+        if (rate > 0 && rate < 1 && strstr(text, "learning_rate"))
+            schedule->first = rate;
+        return;
+    }
+    if (rate == 0 && schedule->most > 0 && !(schedule->ended > 0)) {
+        schedule->ended = step;
+        schedule->total = total;
+        schedule->at = *place;
+    }
+    schedule->went_on = schedule->went_on || (schedule->ended > 0 && step > schedule->ended);
+    schedule->most = rate < 1 && rate > schedule->most ? rate : schedule->most;
+    schedule->last_rate = rate;
+    schedule->last_share = step / total;
+    if (!(schedule->ended > 0))
+        schedule->at = *place;
+}
+
+void schedule_conclude(const struct observe_schedule *schedule, unsigned started, struct collect *collect)
+{
+    double most = fmax(schedule->first, schedule->most);
+    if (schedule->ended > 0 && schedule->went_on && schedule->ended <= ENDED_EARLY * schedule->total)
+        observe_tell(collect, &schedule->at, "learning rate: 0 already at step %.0f of %.0f", schedule->ended, schedule->total);
+    else if (schedule->decays && started > 1 && schedule->last_share >= 1 && most > 0 && schedule->last_rate > HARDLY_FALLEN * most)
+        observe_tell(collect, &schedule->at, "learning rate: %.3g at the last step, it has hardly fallen from %.3g", schedule->last_rate,
+                     most);
+}

@@ -1,0 +1,118 @@
+/* Values of several ranks, epochs and runs: lists, counts, scores, losses, learning rates, memory. */
+#include "observed.h"
+
+static void lists(void **state)
+{
+    (void)state;
+    shows("0 [0, 1, 2, 3]\n1 [0, 1, 2, 3]\n2 [0, 1, 2, 3]\n3 [0, 1, 2, 3]\n", "several ranks work on the same data");
+    shows_nothing("0 [0, 1, 2, 3]\n1 [16, 17, 18, 19]\n2 [32, 33, 34, 35]\n");
+    shows_nothing("0 [0, 0, 0, 0]\n1 [0, 0, 0, 0]\n2 [0, 0, 0, 0]\n"); /* all the same anyhow */
+    shows("epoch 1: ['a-12', 'b-7', 'c-1']\nepoch 2: ['a-12', 'b-7', 'c-1']\nepoch 3: ['a-12', 'b-7', 'c-1']\n",
+          "the same order in each of 3 epochs");
+    shows_nothing("epoch 1: ['a-12', 'b-7', 'c-1']\nepoch 2: ['c-1', 'a-12', 'b-7']\nepoch 3: ['a-12', 'b-7', 'c-1']\n");
+    shows("[rank 0] i,j = (31, 12, 170) noise[0]=0.3367\n[rank 1] i,j = (31, 12, 170) noise[0]=0.3367\n",
+          "several ranks draw the same random numbers");
+    shows_nothing("[rank 0] i,j = (31, 12, 170) noise[0]=0.3367\n[rank 1] i,j = (1, 142, 70) noise[0]=0.1288\n");
+}
+
+static void counts(void **state)
+{
+    (void)state;
+    shows("rank 0: 79 batches\nrank 1: 78 batches\n", "they count unlike numbers of batches");
+    shows("len_w_stats RANK:0 batches yielded 511\nlen_w_stats RANK:1 batches yielded 510 -> StopIteration\n", "unlike numbers of batches");
+    shows("xla:1 1425\nxla:2 1425\nxla:3 1424\n", "unlike numbers of batches");
+    shows_nothing("rank 0: 12500 samples, 196 batches of 64\nrank 1: 12499 samples, 196 batches of 64\n");
+    shows_nothing("rank 0: step 79 loss 3.2\nrank 1: step 78 loss 3.1\n");
+    shows("[rank0] step 200 sum(|w|)=3120711.25\n[rank1] step 200 sum(|w|)=3120698.50\n", "parameters or gradients differ");
+}
+
+static void scores(void **state)
+{
+    (void)state;
+    shows("$ CUDA_VISIBLE_DEVICES=0 python test_model.py market\nmAP: 77.31%  top-1: 91.42\n$ CUDA_VISIBLE_DEVICES=0,1,2,3 python "
+          "test_model.py market\n"
+          "mAP: 71.06%  top-1: 87.77\n",
+          "evaluation: a score is 71.06 with 4 GPUs and 77.31 with 1");
+    shows_nothing("$ CUDA_VISIBLE_DEVICES=0 python test_model.py market\nmAP: 77.31%  top-1: 91.42\n"
+                  "$ CUDA_VISIBLE_DEVICES=0,1,2,3 python test_model.py market\nmAP: 77.31%  top-1: 91.42\n");
+    shows_nothing("$ CUDA_VISIBLE_DEVICES=0 python train_model.py\nfinal mAP: 77.31%\n$ CUDA_VISIBLE_DEVICES=0,1 python "
+                  "train_model.py\nfinal mAP: 76.96%\n");
+    shows_nothing("$ CUDA_VISIBLE_DEVICES=0 python eval.py\ntime 3.11 s\n$ CUDA_VISIBLE_DEVICES=0,1 python eval.py\ntime 3.02 s\n");
+}
+
+static void losses_of_several_gpus(void **state)
+{
+    (void)state;
+    const char *const one =
+        "$ python lm.py --gpus 0 --batch_size 80\n[Epoch 0 Batch 200/1327] loss 6.77, ppl 871.30\n$ python lm.py --gpus 0,1,2,3\n";
+    char text[400];
+    (void)snprintf(text, sizeof text, "%s[Epoch 0 Batch 200/1327] loss 27.02, ppl 543100.11\n", one);
+    shows(text, "metric: the loss with 4 GPUs is 4 times that with 1 GPU");
+    (void)snprintf(text, sizeof text, "%s[Epoch 0 Batch 200/1327] loss 1.69, ppl 5.42\n", one);
+    shows(text, "metric: with 4 GPUs it is that with 1 GPU divided by 4");
+    (void)snprintf(text, sizeof text, "%s[Epoch 0 Batch 200/1327] loss 6.71, ppl 820.57\n", one);
+    shows_nothing(text);
+    (void)snprintf(text, sizeof text, "%s[Epoch 0 Batch 900/1327] loss 1.69, ppl 5.42\n", one); /* later */
+    shows_nothing(text);
+    shows("1/3 - accuracy: 2.1701 - val_accuracy: 0.8993\n2/3 - accuracy: 3.5678 - val_accuracy: 0.9236\n",
+          "metric: accuracy is above 1 in training");
+    shows_nothing("1/3 - accuracy: 0.8701 - val_accuracy: 0.8993\n2/3 - accuracy: 0.9678 - val_accuracy: 0.9236\n");
+    shows_nothing("1/3 - accuracy: 87.01 - val_accuracy: 89.93\n2/3 - accuracy: 96.78 - val_accuracy: 92.36\n"); /* per cent */
+}
+
+static void schedules(void **state)
+{
+    (void)state;
+    shows("Step 500/10000 | loss: 0.21 | LR: 1.60e-04\nStep 2500/10000 | loss: 0.20 | LR: 0.00e+00\nStep 9000/10000 | loss: 0.19 | LR: "
+          "0.00e+00\n",
+          "learning rate: 0 already at step 2500 of 10000");
+    shows_nothing("Step 0/10000 | loss: 0.21 | LR: 0.00e+00\nStep 500/10000 | loss: 0.21 | LR: 1.60e-04\nStep 10000/10000 | loss: 0.19 | "
+                  "LR: 0.00e+00\n");
+    shows("$ accelerate launch --num_processes 8 train.py --lr_scheduler linear --learning_rate 1e-4\nSteps: 100%|###| 2000/2000 "
+          "[41:05<00:00, lr=8.75e-5]\n",
+          "learning rate: 8.75e-05 at the last step, it has hardly fallen");
+    shows_nothing("$ accelerate launch --num_processes 8 train.py --lr_scheduler constant --learning_rate 1e-4\nSteps: 100%|###| 2000/2000 "
+                  "[41:05<00:00, lr=1e-4]\n");
+}
+
+static void times_of_runs(void **state)
+{
+    (void)state;
+    shows("$ time horovodrun -np 1 python train.py\nreal\t13m52s\n$ time horovodrun -np 2 python train.py\nreal\t14m31s\n",
+          "an epoch with 2 GPUs takes 1.0 times as long");
+    shows_nothing("$ time horovodrun -np 1 python train.py\nreal\t13m52s\n$ time horovodrun -np 2 python train.py\nreal\t7m31s\n");
+}
+
+static void memory_that_grows(void **state)
+{
+    (void)state;
+    shows("2018/11/20 15:01:10.101, 7022 MiB\n2018/11/20 15:04:00.105, 7711 MiB\n2018/11/20 15:06:50.108, 8399 MiB\n2018/11/20 "
+          "15:09:40.110, 9088 MiB\n",
+          "memory: rises all the time, 1.3 times");
+    shows_nothing("2018/11/20 15:01:10.101, 7022 MiB\n2018/11/20 15:04:00.105, 8911 MiB\n2018/11/20 15:06:50.108, 8999 MiB\n"
+                  "2018/11/20 15:09:40.110, 9088 MiB\n"); /* a cache that filled */
+    shows("step 1 host mem: 412 GB\nstep 2 host mem: 655 GB\nstep 3 host mem: 897 GB\nstep 4 host mem: 1.11 TB\n",
+          "host memory: rises all the time, 2.7");
+    const char *copies =
+        "[rank 0] scene loaded, host rss 118.4 GB\n[rank 1] scene loaded, host rss 118.4 GB\n[rank 2] scene loaded, host rss 118.3 GB\n"
+        "               total        used        free      shared  buff/cache   available\n"
+        "Mem:             503         488           4           1          11           9\n";
+    shows(copies, "host memory: 3 processes hold 118 GB each, nearly all of it");
+    shows_nothing("[rank 0] scene loaded, host rss 118.4 GB\n[rank 1] scene loaded, host rss 118.4 GB\n"
+                  "               total        used        free      shared  buff/cache   available\n"
+                  "Mem:            1003         288           4           1          11           9\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists),
+        cmocka_unit_test(counts),
+        cmocka_unit_test(scores),
+        cmocka_unit_test(schedules),
+        cmocka_unit_test(times_of_runs),
+        cmocka_unit_test(losses_of_several_gpus),
+        cmocka_unit_test(memory_that_grows),
+    };
+    return cmocka_run_group_tests(tests, build, discard);
+}
