@@ -383,13 +383,28 @@ static size_t syslog_origin(struct line *line, const char *p)
     return *q == ':' && q[1] == ' ' ? (size_t)(q + 2 - p) : 0;
 }
 
-/* node-0:  worker-1:  (pdsh, mpirun of other makers): a host's name with a number at its end */
+/* "10.0.0.29": bytes of an IPv4 address at `p`, 0: none */
+static size_t ipv4_length(const char *p)
+{
+    size_t n = 0;
+    for (int part = 0; part < 4; part++) {
+        size_t digits = strspn(p + n, "0123456789");
+        if (!digits || digits > 3 || (part < 3 && p[n + digits] != '.'))
+            return 0;
+        n += digits + (part < 3);
+    }
+    return n;
+}
+
+/* node-0:  worker-1:  10.0.0.29:  (pdsh, mpirun of other makers): a host's address, or its name with a number at its end */
 static size_t host_label(struct line *line, const char *p)
 {
     (void)line;
+    size_t n = ipv4_length(p);
+    if (n)
+        return p[n] == ':' && p[n + 1] == ' ' && p[n + 2] ? n + 2 : 0;
     if (!isalpha((unsigned char)*p))
         return 0;
-    size_t n = 0;
     while (isalnum((unsigned char)p[n]) || p[n] == '-' || p[n] == '.' || p[n] == '_')
         n++;
     bool hostlike = n >= 3 && n <= 64 && isdigit((unsigned char)p[n - 1]) &&
