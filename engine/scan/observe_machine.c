@@ -80,7 +80,7 @@ static void read_width(struct observe_machine *machine, double width, const stru
 {
     if (!(width >= 1 && width <= 32))
         return;
-    machine->width_least = machine->width_most ? fmin(machine->width_least, width) : width;
+    machine->width_least = machine->width_most > 0 ? fmin(machine->width_least, width) : width;
     machine->width_most = fmax(machine->width_most, width);
     machine->width_at = *place;
 }
