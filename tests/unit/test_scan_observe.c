@@ -338,8 +338,6 @@ static void machines(void **state)
 {
     (void)state;
     shows("$ systemctl is-failed nvidia-fabricmanager\nfailed\n", "the fabric manager failed to start, and CUDA said nothing");
-    shows("Error 802: system not yet initialized\n$ systemctl is-active nvidia-fabricmanager\ninactive\n",
-          "machine: the fabric manager is not running");
     shows("$ systemctl status nvidia-fabricmanager\n  Loaded: loaded\n   Active: inactive (dead)\n", "fabric manager is not running");
     shows_nothing("$ systemctl is-active nvidia-fabricmanager\nactive\n$ systemctl is-active other\ninactive\n");
     shows("UCX  WARN  no active port\n$ srun bash -c 'ulimit -S -l'\n64\n", "machine: locked memory is limited to 64 kB");
@@ -353,6 +351,8 @@ static void machines(void **state)
     shows_nothing("$ lspci -vv | grep LnkSta:\n\t\tLnkSta: Speed 8GT/s, Width x16\n\t\tLnkSta: Speed 2.5GT/s, Width x1\n");
     shows("$ for n in 2 6; do ssh node-$n nvidia-smi --query-gpu=driver_version --format=csv,noheader; done\n396.26\n418.67\n",
           "machine: drivers 396.26 and 418.67");
+    shows_nothing("$ nvidia-smi --query-gpu=driver_version --format=csv,noheader\n418.67\n$ sudo apt upgrade\n"
+                  "$ nvidia-smi --query-gpu=driver_version --format=csv,noheader\n535.54.03\n");
     shows_nothing("$ srun nvidia-smi --query-gpu=driver_version --format=csv,noheader\n418.67\n418.67\n");
     shows("nvidia-nccl-cu11==2.14.3\nnvidia-nccl-cu12==2.20.5\n$ pip freeze\nnvidia-nccl-cu11==2.14.3\nnvidia-nccl-cu12==2.19.3\n",
           "unlike releases of one NCCL package");
@@ -379,6 +379,15 @@ static void links_within(void **state)
     shows_nothing("pid 31002's current affinity list: 0-7\npid 31003's current affinity list: 8,9\n");
     shows("   GID[  0]:   fe80::be97:e1ff:fe00:1a20, RoCE v1\n[RDMA] device bnxt_re0 gid_index 0\n", "GID 0 in use holds a link-local");
     shows_nothing("   GID[  0]:   fe80::be97:e1ff:fe00:1a20, RoCE v1\n GID index       : 3\n");
+}
+
+static void errors_named_beside(void **state)
+{
+    (void)state;
+    struct findings findings = of_text("Error 802: system not yet initialized\n$ systemctl is-active nvidia-fabricmanager\ninactive\n");
+    assert_non_null(telling(&findings, "the fabric manager is not running"));
+    assert_null(telling(&findings, "CUDA said nothing"));
+    findings_free(&findings);
 }
 
 static void setups(void **state)
@@ -507,6 +516,7 @@ int main(void)
         cmocka_unit_test(transports),
         cmocka_unit_test(machines),
         cmocka_unit_test(links_within),
+        cmocka_unit_test(errors_named_beside),
         cmocka_unit_test(setups),
         cmocka_unit_test(losses),
         cmocka_unit_test(memory),
