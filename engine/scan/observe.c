@@ -35,6 +35,10 @@ void observer_line(struct observer *observer, const struct line *line, const str
     unsigned gpus = 0, nodes = 0;
     if (*text == '$' || !strncmp(text, "#SBATCH", 7) || strstr(text, "nproc") || strstr(text, "run -np") || strstr(text, "mpirun"))
         observe_counts(text, &gpus, &nodes);
+    static const char *const launchers[] = {"nproc",      "torchrun", "mpirun",     "mpiexec", "horovodrun", "accelerate launch",
+                                            "deepspeed ", "srun ",    "distributed"};
+    for (size_t i = 0; i < sizeof launchers / sizeof *launchers && gpus > 1; i++)
+        observer->launched = observer->launched || strstr(text, launchers[i]);
     unsigned started = (gpus ? gpus : 1) * (nodes ? nodes : 1);
     double told;
     plan_line(&observer->plan, text, place);

@@ -169,8 +169,8 @@ struct observe_scores {
 struct rank_value {
     uint64_t shape, value; /* hashes of the words and of the numbers; of counts, the number */
     int32_t rank;
-    unsigned seen; /* which such line of the rank this is */
-    char kind;     /* p(arameters), d(ata), m(etric), r(andom numbers), c(ount of batches) */
+    unsigned seen, numbers; /* which such line of the rank this is; how many numbers are in it */
+    char kind;              /* p(arameters), d(ata), m(etric), r(andom numbers), c(ount of batches) */
 };
 
 /* Lists one below the other, "0 [3, 1, 2]" of each rank or "epoch 3: ['a', 'b', 'c']" of each epoch. */
@@ -208,7 +208,8 @@ struct observe_stall {
     bool behind_prompt;                          /* the user has gone on to look at the job */
     bool watching;                               /* the last command only looks: its ^C ends nothing */
     bool asked_time;                             /* the last command was date(1) */
-    bool interrupted;                            /* ^C while the job ran */
+    bool interrupted;                            /* ^C while the job ran and had not made a step */
+    bool stopped;                                /* ^C while the job ran */
     bool same_again;                             /* the last step was seen once more behind a prompt */
     bool done;                                   /* the last of its work was told */
     bool asked_processes;                        /* the last command was ps(1) */
@@ -345,7 +346,8 @@ struct observer {
     struct observe_stacks stacks;
     struct observe_stall stall;
     struct observe_waits waits;
-    unsigned started; /* the most processes that a command line asks for */
+    unsigned started; /* the most processes, or GPUs, that a command line asks for */
+    bool launched;    /* by a launcher that starts a process for each */
 };
 
 /* Evidence with these words at `at`. */

@@ -52,7 +52,7 @@ static bool read_heading(struct observe_gpus *gpus, const char *text)
     const char *query = strstr(text, "--query-gpu="), *apps = strstr(text, "--query-compute-apps=");
     const char *names = query ? query + 12 : apps ? apps + 21 : text;
     const char *end = names + (names == text ? strlen(text) : strcspn(names, " "));
-    if (strstr(names, "utilization.gpu") && (query || strchr(text, ','))) {
+    if ((strstr(names, "utilization.gpu") && (query || strchr(text, ','))) || (query && strstr(names, "memory.used"))) {
         read_columns(gpus, GPU_LIST_QUERY, names, end, ",", NAMES(of_query));
     } else if (apps || (strstr(text, "gpu_") && strstr(text, "pid,"))) {
         read_columns(gpus, GPU_LIST_APPS, names, end, ",", NAMES(of_apps));
@@ -161,7 +161,7 @@ static bool query_line(struct observe_gpus *gpus, const char *text, const struct
     uint64_t name = 0;
     if (joined_line(gpus, text, place))
         return true;
-    if (!read_fields(gpus, text, ",", &read, &pid, &name) || isnan(read.util))
+    if (!read_fields(gpus, text, ",", &read, &pid, &name) || (isnan(read.util) && isnan(read.used)))
         return false;
     struct gpu_row *row = gpus_row(gpus, read.index, place);
     if (row) {

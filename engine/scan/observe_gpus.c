@@ -345,19 +345,20 @@ static bool tell_processes(const struct observe_gpus *gpus, unsigned started, st
 
 /* Memory that is much larger on the first GPU than on all others, which agree with one another: one process drives them all and gathers
  * there. Where each GPU has a process of its own, a launcher's say, the first may well do more. */
-static void tell_imbalance(const struct observe_gpus *gpus, unsigned started, struct collect *collect)
+static void tell_imbalance(const struct observe_gpus *gpus, bool launched, struct collect *collect)
 {
     double least = INFINITY, most = 0;
     unsigned pids = 0;
     for (unsigned i = 0; i < gpus->process_count; i++)
         pids += is_first_of_pid(gpus, i);
-    if (pids > 1 || (pids == 0 && started > 1))
+    if (pids > 1 || (pids == 0 && launched))
         return;
     for (unsigned i = 1; i < gpus->row_count; i++) {
         least = fmin(least, gpus->rows[i].used);
         most = fmax(most, gpus->rows[i].used);
     }
-    if (gpus->row_count > 1 && least >= HELD && most <= 1.15 * least && gpus->rows[0].used >= 1.6 * most && tally_of(gpus).busy > 1)
+    bool at_work = tally_of(gpus).busy > 1 || isnan(gpus->rows[0].util);
+    if (gpus->row_count > 1 && least >= HELD && most <= 1.15 * least && gpus->rows[0].used >= 1.6 * most && at_work)
         observe_tell(collect, &gpus->at, "GPU table: GPU %d holds %.1f times the memory of each other GPU", gpus->rows[0].index,
                      gpus->rows[0].used / most);
 }
@@ -366,7 +367,7 @@ void gpus_conclude(const struct observe_gpus *gpus, const struct observer *obser
 {
     struct observe_gpus over = *gpus;
     close_table(&over);
-    tell_imbalance(gpus, observer->started, collect);
+    tell_imbalance(gpus, observer->launched, collect);
     if (tell_processes(gpus, observer->started, collect))
         return;
     if (over.samples >= BURST_SAMPLES && over.turns > 1 && over.low >= BURST_LOW * over.samples)

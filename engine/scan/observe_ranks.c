@@ -8,6 +8,7 @@
 
 #define ALONE_COUNT 3 /* lines "rank 0 of 1" from who knows where */
 #define LIST_NUMBERS 3
+#define MANY_NUMBERS 8
 
 static uint64_t mix(uint64_t hash, unsigned char byte)
 {
@@ -131,7 +132,7 @@ static void compare(struct observe_ranks *ranks, const struct rank_value *now, c
         } else if (now->kind == 'c') {
             ranks->agreeing++;
         } else if (now->kind == 'd' && same) {
-            ranks->equal++;
+            ranks->equal += now->numbers >= MANY_NUMBERS ? 2 : 1; /* so many are the same by no chance */
             ranks->equal_at = *place;
         } else if (now->kind == 'd') {
             ranks->unequal++;
@@ -226,7 +227,7 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     char *device = strstr(text, "cuda:");
     if (device)
         device[5] = '\0'; /* what follows names the rank's own device */
-    unsigned numbers = split(text, &now.shape, &now.value);
+    unsigned numbers = now.numbers = split(text, &now.shape, &now.value);
     if (judges)
         now.kind = 'm';
     else if (numbers >= LIST_NUMBERS && any(text, of_chance) && has_fraction_behind(text, of_chance))

@@ -25,6 +25,10 @@ static enum job_stage stage_of(const char *text)
                  {"initializing torchbackend", STAGE_MEETING},
                  {"master_addr", STAGE_MEETING},
                  {"world_size", STAGE_MEETING},
+                 {"init method", STAGE_MEETING},
+                 {"init_method", STAGE_MEETING},
+                 {"add_node", STAGE_MEETING},
+                 {"role=scheduler", STAGE_MEETING},
                  {"bootstrap", STAGE_MEETING},
                  {"waiting for", STAGE_MEETING},
                  {"loading", STAGE_PREPARING},
@@ -70,14 +74,22 @@ static const char *command_of(const char *text)
 
 static void read_command(struct observe_stall *stall, const char *command)
 {
-    static const char *const looks[] = {"nvidia-smi", "watch",       "tail",     "top",    "htop",     "ps ",          "date",
-                                        "py-spy",     "sudo py-spy", "gdb",      "strace", "squeue",   "free",         "dmesg",
-                                        "cat",        "kill",        "uptime",   "sleep",  "netstat",  "ss ",          "ls",
-                                        "du",         "df",          "pstack",   "nvtop",  "gpustat",  "echo",         "grep",
-                                        "wc",         "pgrep",       "for p in", "lsof",   "sed",      "head",         "stat ",
-                                        "iostat",     "ray s",       "mount",    "sar",    "scontrol", "srun --jobid", "srun --overlap",
-                                        "rocm-smi",   "iftop"};
-    stall->watching = false;
+    /* Whatever starts no job looks at something, or prepares. */
+    static const char *const starts[] = {"python",  "torchrun", "mpirun", "mpiexec", "horovodrun", "deepspeed", "accelerate",
+                                         "srun",    "sbatch",   "bash ",  "sh ",     "./",         "docker",    "ray job",
+                                         "make",    "composer", "train",  "launch",  "yolo ",      "llama",     "swift",
+                                         "kubectl", "apply -f", "jsrun",  "aprun",   "nohup ",     "time "};
+    static const char *const looks[] = {"nvidia-smi", "watch",       "tail",   "top",    "htop",     "ps ",          "date",
+                                        "py-spy",     "sudo py-spy", "gdb",    "strace", "squeue",   "free",         "dmesg",
+                                        "cat",        "kill",        "uptime", "sleep",  "netstat",  "ss ",          "ls",
+                                        "du",         "df",          "pstack", "nvtop",  "gpustat",  "echo",         "grep",
+                                        "wc",         "pgrep",       "for ",   "lsof",   "sed",      "head",         "stat ",
+                                        "iostat",     "ray s",       "mount",  "sar",    "scontrol", "srun --jobid", "srun --overlap",
+                                        "rocm-smi",   "iftop",       "ssh ",   "sudo ",  "yarn ",    "awk"};
+    bool starting = false;
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        starting = starting || strstr(command, starts[i]);
+    stall->watching = !starting;
     for (size_t i = 0; i < sizeof looks / sizeof *looks; i++)
         stall->watching = stall->watching || !strncmp(command, looks[i], strlen(looks[i]));
     stall->asked_time = !strncmp(command, "date", 4);
@@ -85,7 +97,7 @@ static void read_command(struct observe_stall *stall, const char *command)
     stall->behind_prompt = stall->watching;
     if (!stall->watching) { /* another run */
         stall->stage = STAGE_UNKNOWN;
-        stall->moved = stall->interrupted = stall->same_again = stall->done = false;
+        stall->moved = stall->interrupted = stall->same_again = stall->done = stall->stopped = false;
         stall->last_time = stall->clock = NAN;
     }
 }
@@ -188,6 +200,7 @@ void stall_line(struct observe_stall *stall, const struct line *line, const stru
     }
     /* Who stops a job that has made steps may just have seen enough. */
     if (!strncmp(line->text, "^C", 2) || !strcmp(line->text, "KeyboardInterrupt")) {
+        stall->stopped = stall->stopped || !stall->watching;
         stall->interrupted = stall->interrupted || (!stall->watching && !stall->moved && stall->stage != STAGE_UNKNOWN);
     } else if (command) {
         read_command(stall, command);
@@ -217,7 +230,9 @@ void stall_conclude(const struct observe_stall *stall, const struct observe_gpus
     double still = stall->clock - stall->last_time;
     if (stall->sleeping > 0 && stall->listed > 1 && !stall->running)
         observe_tell(collect, &stall->listed_at, "processes: the %u of the job all sleep", stall->listed);
-    if (stall->defunct)
+    if (stall->defunct && stall->stopped && stall->moved)
+        observe_tell(collect, &stall->defunct_at, "processes: %u are left, dead or not, of a job that was stopped", stall->defunct);
+    else if (stall->defunct)
         observe_tell(collect, &stall->defunct_at, "processes: %u are dead (defunct) while the job goes on waiting", stall->defunct);
     if (stall->done && still > STILL && still < DAY)
         observe_tell(collect, &stall->at, "stands still after its work is done: no line for %.0f minutes", still / 60);

@@ -174,9 +174,9 @@ void observe_counts(const char *text, unsigned *gpus, unsigned *nodes)
     if (included(text, gpus, nodes))
         return;
     static const char *const gpu_options[] = {
-        "nproc_per_node", "nproc-per-node", "--nproc",       "gpus_per_node", "gpus-per-node", "num_gpus",
-        "num-gpus",       "num_processes",  "num-processes", "worker_gpu",    "--gpus",        "--devices",
-        " -np",           "-nGPU",          " -n",           "trainer.gpus",  "gres=gpu",      NULL};
+        "nproc_per_node", "nproc-per-node", "--nproc", "gpus_per_node", "gpus-per-node", "num_gpus", "num-gpus", "num_processes",
+        "num-processes",  "worker_gpu",     "--gpus",  "--devices",     " -np",          "-nGPU",    " -n",      "trainer.gpus",
+        "world size ",    "gres=gpu",       NULL};
     static const char *const node_options[] = {"nnodes", "num_nodes", "num-nodes", "num_machines", "num-machines", "--nodes", " -N", NULL};
     static const char *const gpu_words[] = {"gpu", "device", "card", "process", "rank", "worker", NULL};
     static const char *const node_words[] = {"node", "machine", "server", "host", NULL};

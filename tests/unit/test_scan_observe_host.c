@@ -92,6 +92,15 @@ static void processes_in_lists(void **state)
           "1 of 2 processes keep memory on GPU 0");
 }
 
+/* Memory alone, one line a GPU; several processes would each have their own. */
+static void first_gpu_fuller(void **state)
+{
+    (void)state;
+#define QUERY "$ nvidia-smi --format=csv,noheader --query-gpu=memory.used\n15903 MiB\n9801 MiB\n9795 MiB\n9799 MiB\n"
+    shows("$ CUDA_VISIBLE_DEVICES=0,1,2,3 python train.py\n" QUERY, "GPU 0 holds 1.6 times the memory of each other GPU");
+    shows_nothing("$ torchrun --nproc_per_node=4 train.py\n" QUERY);
+}
+
 static void processors(void **state)
 {
     (void)state;
@@ -163,6 +172,9 @@ static void ends_of_jobs(void **state)
     shows("2022-07-29 22:52:33 | INFO | fairseq_cli.train | done training in 162.1 seconds\n\n(prompt does not come back. 2 h later:)\n",
           "stands still after its work is done");
     shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(still here after an hour)\n", "stands still while its processes meet");
+    shows("$ bash run.sh\nrun.sh: init method is file:///nfs/ddp_init\n(no more output after 12 min)\n$ sudo iptables -S INPUT\n-A INPUT "
+          "-j DROP\n",
+          "stands still while its processes meet");
     shows("step 1200/5000 loss 2.89\n-- silence --\n", "stands still in the midst of training: no line for a while");
     shows_nothing("step 1200/5000 loss 2.89\nnothing for now is saved\nstep 1300/5000 loss 2.2\n");
 }
@@ -170,6 +182,12 @@ static void ends_of_jobs(void **state)
 static void sleepers(void **state)
 {
     (void)state;
+    const char *const defunct = "$ ps aux | grep caffe\nuser  10233  0.0  0.0      0     0 ?   Zl   18:02  94:11 [python] <defunct>\n";
+    char text[400];
+    (void)snprintf(text, sizeof text, "Iteration 4120 loss = 0.412\n^C\n%s", defunct);
+    shows(text, "processes: 1 are left, dead or not, of a job that was stopped");
+    (void)snprintf(text, sizeof text, "Iteration 4120 loss = 0.412\n%s", defunct);
+    shows(text, "processes: 1 are dead (defunct) while the job goes on waiting");
     shows("$ ps -eo pid,stat,wchan:20,cmd | grep train.py\n 9120 Sl+  futex_wait_queue_me  python train.py --batch_size=16\n"
           " 9377 S+   pipe_wait            python train.py --batch_size=16\n",
           "processes: the 2 of the job all sleep");
@@ -180,9 +198,17 @@ static void sleepers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_that_grep_left), cmocka_unit_test(joined_rows), cmocka_unit_test(bursts), cmocka_unit_test(one_of_two),
-        cmocka_unit_test(processes_in_lists),  cmocka_unit_test(processors),  cmocka_unit_test(disks),  cmocka_unit_test(stacks_compared),
-        cmocka_unit_test(ends_of_jobs),        cmocka_unit_test(sleepers),
+        cmocka_unit_test(rows_that_grep_left),
+        cmocka_unit_test(joined_rows),
+        cmocka_unit_test(bursts),
+        cmocka_unit_test(one_of_two),
+        cmocka_unit_test(first_gpu_fuller),
+        cmocka_unit_test(processes_in_lists),
+        cmocka_unit_test(processors),
+        cmocka_unit_test(disks),
+        cmocka_unit_test(stacks_compared),
+        cmocka_unit_test(ends_of_jobs),
+        cmocka_unit_test(sleepers),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }

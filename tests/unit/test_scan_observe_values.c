@@ -10,6 +10,8 @@ static void lists(void **state)
     shows("epoch 1: ['a-12', 'b-7', 'c-1']\nepoch 2: ['a-12', 'b-7', 'c-1']\nepoch 3: ['a-12', 'b-7', 'c-1']\n",
           "the same order in each of 3 epochs");
     shows_nothing("epoch 1: ['a-12', 'b-7', 'c-1']\nepoch 2: ['c-1', 'a-12', 'b-7']\nepoch 3: ['a-12', 'b-7', 'c-1']\n");
+    shows("rank 0 | first ids 0 0 0 0 1 1 1 1 2 2\nrank 1 | first ids 0 0 0 0 1 1 1 1 2 2\n", "several ranks work on the same data");
+    shows_nothing("rank 0 | first ids 0 0 0\nrank 1 | first ids 0 0 0\n");
     shows("[rank 0] i,j = (31, 12, 170) noise[0]=0.3367\n[rank 1] i,j = (31, 12, 170) noise[0]=0.3367\n",
           "several ranks draw the same random numbers");
     shows_nothing("[rank 0] i,j = (31, 12, 170) noise[0]=0.3367\n[rank 1] i,j = (1, 142, 70) noise[0]=0.1288\n");
