@@ -44,7 +44,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     plan_line(&observer->plan, text, place);
     if (observe_after(text, "n_gpu", &told, NULL) && told < 1024)
         started = (unsigned)told > started ? (unsigned)told : started;
-    if (strstr(text, "distributed_type: MULTI_GPU") && started < 2)
+    if ((strstr(text, "distributed_type: MULTI_GPU") || strstr(text, "multi_gpu")) && started < 2)
         started = 2;
     started = plan_devices(&observer->plan) > started ? plan_devices(&observer->plan) : started;
     observer->started = started > observer->started ? started : observer->started;

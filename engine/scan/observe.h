@@ -58,6 +58,7 @@ struct observe_gpus {
     char columns
         [GPU_COLUMNS_MAX]; /* of it: i(ndex), u(tilisation), m(emory), t(otal), p(ower), l(imit), g(PU's name), d (process), - (else) */
     unsigned column_count;
+    unsigned misses;          /* lines since the last row of the list */
     uint64_t names[GPUS_MAX]; /* of GPUs that are told by bus or number, in the order in which they came */
     unsigned name_count;
     unsigned unnamed;                   /* processes without a number */
@@ -182,7 +183,8 @@ struct list_run {
 };
 
 struct observe_ranks {
-    unsigned alone; /* lines that say "rank 0 of 1" */
+    unsigned alone;  /* lines that say "rank 0 of 1" */
+    bool asked_size; /* a launcher was told to print how many there are */
     uint64_t origins[CLAIM_ORIGINS_MAX];
     unsigned origin_count;
     struct rank_value values[RANK_VALUES_MAX];
@@ -205,6 +207,7 @@ enum job_stage { STAGE_UNKNOWN, STAGE_MEETING, STAGE_PREPARING, STAGE_TRAINING }
 struct observe_stall {
     enum job_stage stage;                        /* what the job's last lines spoke of */
     bool moved;                                  /* a step was finished */
+    bool begun;                                  /* a command that starts a job was seen */
     bool behind_prompt;                          /* the user has gone on to look at the job */
     bool watching;                               /* the last command only looks: its ^C ends nothing */
     bool asked_time;                             /* the last command was date(1) */

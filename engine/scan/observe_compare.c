@@ -179,7 +179,7 @@ static void tell_growth(const struct setting *setting, struct collect *collect)
     static const struct {
         enum speed_kind kind;
         const char *thing;
-    } kinds[] = {{SPEED_EPOCH, "an epoch"}, {SPEED_STEP, "a step"}};
+    } kinds[] = {{SPEED_EPOCH, "an epoch"}, {SPEED_STEP, "a step"}, {SPEED_SAMPLE, "a step"}};
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         const struct readings *readings = &setting->speed[kinds[k].kind];
         unsigned n = readings->count, third = (n - 1) / 3;

@@ -7,6 +7,8 @@
 
 #include "scan/observe.h"
 
+#define MISSES_MOST 3 /* headings of another list, blank lines */
+
 struct column_name {
     const char *name;
     char letter;
@@ -24,7 +26,7 @@ static const struct column_name of_monitor[] = {{"gpu", 'i'}, {"pid", 'd'}, {"sm
 static void read_columns(struct observe_gpus *gpus, enum gpu_list list, const char *text, const char *end, const char *separators,
                          const struct column_name *names, size_t count)
 {
-    gpus->column_count = 0;
+    gpus->column_count = gpus->misses = 0;
     gpus->list = list;
     for (const char *p = text; p < end && gpus->column_count < GPU_COLUMNS_MAX;) {
         p += strspn(p, separators);
@@ -54,7 +56,7 @@ static bool read_heading(struct observe_gpus *gpus, const char *text)
     const char *end = names + (names == text ? strlen(text) : strcspn(names, " "));
     if ((strstr(names, "utilization.gpu") && (query || strchr(text, ','))) || (query && strstr(names, "memory.used"))) {
         read_columns(gpus, GPU_LIST_QUERY, names, end, ",", NAMES(of_query));
-    } else if (apps || (strstr(text, "gpu_") && strstr(text, "pid,"))) {
+    } else if (apps || strstr(text, "gpu_bus_id, pid") || strstr(text, "gpu_uuid, pid")) {
         read_columns(gpus, GPU_LIST_APPS, names, end, ",", NAMES(of_apps));
         gpus->process_count = gpus->name_count = 0;
     } else if (!strncmp(text, "# gpu ", 6) && strstr(text, " sm")) {
@@ -198,6 +200,17 @@ static bool apps_line(struct observe_gpus *gpus, const char *text, const struct 
     struct gpu_row read = {-1, NAN, NAN, NAN, NAN, NAN};
     long pid = 0;
     uint64_t name = 0;
+    unsigned long times = strtoul(text + strspn(text, " "), NULL, 10);
+    const char *counted = text + strspn(text, " 0123456789");
+    if (gpus->column_count == 1 && *text == ' ' && times && times <= GPU_PROCESSES_MAX && counted > text && strspn(counted - 1, " 0") > 0) {
+        const char *gpu_name = text + strspn(text, " ");
+        gpu_name += strcspn(gpu_name, " ");
+        gpu_name += strspn(gpu_name, " ");
+        int gpu = *gpu_name ? index_of_name(gpus, name_hash(gpu_name, strcspn(gpu_name, " "))) : -1;
+        for (; gpu >= 0 && times; times--) /* what uniq(1) has counted */
+            gpus_process(gpus, gpu, -(long)++gpus->unnamed, NAN, place);
+        return gpu >= 0;
+    }
     if (!has_column(gpus, 'g') || !read_fields(gpus, text, ",", &read, &pid, &name) || pid < 2 || !name)
         return false;
     int gpu = index_of_name(gpus, name);
@@ -238,7 +251,8 @@ bool gpu_list_line(struct observe_gpus *gpus, const char *text, const struct pla
         row = monitor_line(gpus, text, place);
         break;
     }
-    if (!row)
+    gpus->misses = row ? 0 : gpus->misses + 1;
+    if (*text == '$' || gpus->misses > MISSES_MOST)
         gpus->list = GPU_LIST_NONE;
     return row;
 }

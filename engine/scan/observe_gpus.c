@@ -243,6 +243,14 @@ static bool others_work(const struct observe_gpus *gpus, const struct tally *tal
            __builtin_popcount(tally->at_work) == __builtin_popcount(gpus->asked) && tally->busy + tally->idle == gpus->row_count;
 }
 
+/* Do all GPUs of the machine work, among them the few that were asked for? */
+static bool more_work(const struct observe_gpus *gpus, const struct tally *tally)
+{
+    uint32_t asked = gpus->asked;
+    return asked & (asked - 1) && (tally->at_work & asked) == asked && tally->busy == gpus->row_count &&
+           (unsigned)__builtin_popcount(asked) * 2 <= gpus->row_count;
+}
+
 static void tell_use(const struct observe_gpus *gpus, unsigned started, struct collect *collect)
 {
     struct tally tally = tally_of(gpus);
@@ -251,6 +259,8 @@ static void tell_use(const struct observe_gpus *gpus, unsigned started, struct c
         return;
     if (others_work(gpus, &tally))
         observe_tell(collect, &gpus->at, "GPU table: others than the GPUs that were asked for work");
+    else if (more_work(gpus, &tally))
+        observe_tell(collect, &gpus->at, "GPU table: more than the GPUs that were asked for work");
     else if (one_waits(gpus, &tally))
         observe_tell(collect, &gpus->at, "GPU table: 1 GPU at full utilisation waits for GPU %d, which stands at 0 %%", tally.an_idle);
     else if (tally.busy == 1 && tally.idle == count - 1 && tally.idle_held > 0)

@@ -18,8 +18,8 @@ static uint64_t mix(uint64_t hash, unsigned char byte)
 /* "rank 0 of 1", "rank: 0, world size: 1", "rank=0 size=1", "GLOBAL_RANK: 0, MEMBER: 1/1", "process 0/1". A local rank is another matter. */
 static bool read_claim(const char *text, double *rank, double *size)
 {
-    static const char *const names[] = {"global_rank", "rank", "process"};
-    static const char *const sizes[] = {"world_size", "world size", "worldsize", "size", "num_workers", "nranks"};
+    static const char *const names[] = {"global_rank", "rank()", "rank", "process"};
+    static const char *const sizes[] = {"world_size", "world size", "worldsize", "size()", "size", "num_workers", "nranks"};
     const char *at = NULL, *behind = text;
     for (size_t i = 0; i < sizeof names / sizeof *names && !at; i++)
         for (behind = text; (behind = observe_behind(behind, names[i]));) {
@@ -52,6 +52,11 @@ static bool read_claim(const char *text, double *rank, double *size)
 static void read_alone(struct observe_ranks *ranks, const struct line *line, const struct place *place)
 {
     double rank, size;
+    if (ranks->asked_size && !strcmp(line->text, "1")) { /* mpirun -np 4 python -c "...; print(MPI.COMM_WORLD.size)" */
+        ranks->alone++;
+        ranks->alone_at = *place;
+        return;
+    }
     if (!read_claim(line->text, &rank, &size) || rank != 0 || size != 1)
         return;
     ranks->alone++;
@@ -230,6 +235,8 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     unsigned numbers = now.numbers = split(text, &now.shape, &now.value);
     if (judges)
         now.kind = 'm';
+    else if (strstr(text, "worker") && strstr(text, "seed")) /* seeds of the ranks are equal for good reason, those of loader workers not */
+        now.kind = 'r';
     else if (numbers >= LIST_NUMBERS && any(text, of_chance) && has_fraction_behind(text, of_chance))
         now.kind = 'r';
     else if (((strchr(text, '[') && numbers >= LIST_NUMBERS) || numbers >= 2 * LIST_NUMBERS) && any(text, of_data))
@@ -260,7 +267,10 @@ void ranks_line(struct observe_ranks *ranks, const struct line *line, const stru
     if (run)
         read_run(ranks, run, place);
     lists_line(ranks, line->text, place);
-    if (!strcasestr(line->text, "rank") && !strcasestr(line->text, "process") && !strstr(line->text, "xla:") &&
+    if (strchr(line->text, '$'))
+        ranks->asked_size = (strstr(line->text, "mpirun ") || strstr(line->text, "mpiexec ") || strstr(line->text, "srun ")) &&
+                            strcasestr(line->text, "size");
+    if (!ranks->asked_size && !strcasestr(line->text, "rank") && !strcasestr(line->text, "process") && !strstr(line->text, "xla:") &&
         !strstr(line->text, "worker:") && line->rank < 0)
         return;
     read_alone(ranks, line, place);

@@ -29,6 +29,7 @@ static const struct unit keys[] = {{"train_samples_per_second", SPEED_SAMPLE, 1}
                                    {"examples per second", SPEED_SAMPLE, 1},
                                    {"images per second", SPEED_SAMPLE, 1},
                                    {"tokens per second", SPEED_SAMPLE, 1},
+                                   {"tokens_per_sec", SPEED_SAMPLE, 1},
                                    {"throughput", SPEED_SAMPLE, 1},
                                    {"global_step/sec", SPEED_STEP, 1},
                                    {"elapsed time per iteration (ms)", SPEED_STEP, -0.001},

@@ -6,8 +6,8 @@
 
 #include "scan/observe.h"
 
-#define APART_LEAST 0.001 /* of the score: more than rounding does */
-#define APART_MOST 0.3    /* beyond that another thing was measured */
+#define APART_LEAST 0.0003 /* of the score: more than rounding does */
+#define APART_MOST 0.3     /* beyond that another thing was measured */
 
 static bool any(const char *text, const char *const *words)
 {
@@ -57,9 +57,9 @@ static bool read_score(const char *text, double *score, uint64_t *shape)
 
 void scores_line(struct observe_scores *scores, const struct line *line, const struct place *place)
 {
-    static const char *const other_values[] = {"time",   "/s",    "s/",   "sec",    "eta",   "elapsed", "took",   "memory",
-                                               "mib",    "epoch", "lr",   "step",   "iter",  "version", "it]",    "loaded",
-                                               "python", "torch", "size", "driver", "busbw", "GB",      "config", NULL};
+    static const char *const other_values[] = {"time",  "/s",   "s/",     "sec",   "eta",     "elapsed", "took",   "memory",
+                                               "mib",   "lr",   "step",   "iter",  "version", "it]",     "loaded", "python",
+                                               "torch", "size", "driver", "busbw", "GB",      "config",  NULL};
     const char *text = line->text;
     struct score now = {.program = scores->program, .width = scores->width};
     if (*text == '$') {

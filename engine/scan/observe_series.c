@@ -158,6 +158,17 @@ static void read_bare_memory(struct observe_series *all, const char *text, const
         add(all, "memory", value, text, (size_t)(p - text), place);
         return;
     }
+    if (isdigit((unsigned char)*text) &&
+        (strstr(text, "GB used") || strstr(text, "GiB used"))) { /* "37/62 GB used" of a loop over free(1) */
+        p = text;
+        if (observe_number(&p, &value))
+            add(all, "host memory", value, text, (size_t)(p - text), place);
+        return;
+    }
+    if (strstr(text, "MiB") && observe_after(text, "gpu0", &value, NULL)) {
+        add(all, "memory", value / 1000, text, 0, place);
+        return;
+    }
     for (size_t i = 0; memory && i < sizeof kinds / sizeof *kinds; i++)
         if (observe_after(memory, kinds[i], &value, NULL)) {
             add(all, "memory", value, text, 0, place);
@@ -286,7 +297,7 @@ static void tell_memory(const struct series *memory, struct collect *collect)
         zeros++; /* nothing allocated yet */
     const double *values = all->values + zeros;
     unsigned n = all->count - zeros;
-    if (n < MEMORY_COUNT)
+    if (n < MEMORY_COUNT - 1)
         return;
     double first = values[0], last = values[n - 1], late = 0;
     unsigned even = 0;
@@ -296,6 +307,8 @@ static void tell_memory(const struct series *memory, struct collect *collect)
         late += i >= n - n / 2 ? values[i] - values[i - 1] : 0;
     }
     /* What fills once and then stays is a cache; what leaks rises to the end. */
+    if (n < MEMORY_COUNT && (even < n - 1 || last < 2 * first))
+        return; /* of so few only an even growth tells */
     bool always = (n > MEMORY_COUNT || even == n - 1) && rises == n - 1 && last > MEMORY_ALWAYS * first;
     if (((rises >= (n - 1) - (n - 1) / 8 && last > MEMORY_GROWN * first) || always) && late > 0.3 * (last - first))
         observe_tell(collect, &all->last, "%s: rises all the time, %.1f times as much at the end as at the beginning", memory->name,

@@ -122,6 +122,9 @@ static void read_setting(struct observe_speed *speed, const struct line *line)
         bool plain = !strncmp(text, "$ python ", 9) && !strstr(text, " -m ") && !gpus && !nodes;
         gpus = plain ? 1 : gpus;
     }
+    const char *mirrored = strstr(text, "MirroredStrategy with devices (");
+    for (const char *p = mirrored; p && (p = strstr(p, "GPU:")); p += 4)
+        gpus++;
     bool versioned = read_version(line, &version);
     const struct setting *now = current(speed);
     if (versioned && strcmp(version.text, now->version) != 0) {

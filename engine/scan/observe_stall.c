@@ -30,6 +30,10 @@ static enum job_stage stage_of(const char *text)
                  {"add_node", STAGE_MEETING},
                  {"role=scheduler", STAGE_MEETING},
                  {"bootstrap", STAGE_MEETING},
+                 {"torch distributed", STAGE_MEETING},
+                 {"distributed service", STAGE_MEETING},
+                 {"nccl info", STAGE_MEETING},
+                 {"dist_url", STAGE_MEETING},
                  {"waiting for", STAGE_MEETING},
                  {"loading", STAGE_PREPARING},
                  {"loaded", STAGE_PREPARING},
@@ -95,6 +99,7 @@ static void read_command(struct observe_stall *stall, const char *command)
     stall->asked_time = !strncmp(command, "date", 4);
     stall->asked_processes = strstr(command, "ps ") != NULL;
     stall->behind_prompt = stall->watching;
+    stall->begun = stall->begun || starting;
     if (!stall->watching) { /* another run */
         stall->stage = STAGE_UNKNOWN;
         stall->moved = stall->interrupted = stall->same_again = stall->done = stall->stopped = false;
@@ -155,12 +160,39 @@ static bool read_process(struct observe_stall *stall, const char *text, const st
 /* "(still here after an hour)", "<- nothing for 3 h", "-- silence --": a remark of somebody who waits. In which stage, the lines before tell. */
 static bool is_remark(const char *text, size_t length)
 {
-    static const char *const words[] = {"still here",      "still there",  "still that line", "nothing more",       "nothing for",
-                                        "no more output",  "no line more", "no output",       "no further",         "(stuck",
-                                        "(hangs",          "(hang)",       "(hung",           "silence --",         "(stays so",
-                                        "stays like",      "same picture", "not touched",     "not move any",       "does not move",
-                                        "nothing happens", "(freezes",     "(frozen",         "prompt is not back", "prompt does not come"};
-    const char *p = text + strspn(text, " ");
+    static const char *const words[] = {"still here",
+                                        "still there",
+                                        "still that line",
+                                        "nothing more",
+                                        "nothing for",
+                                        "no more output",
+                                        "no line more",
+                                        "no output",
+                                        "no further",
+                                        "(stuck",
+                                        "(hangs",
+                                        "(hang)",
+                                        "(hung",
+                                        "silence --",
+                                        "stays so",
+                                        "stays like",
+                                        "stay like this",
+                                        "stays here",
+                                        "same picture",
+                                        "not touched",
+                                        "not move any",
+                                        "does not move",
+                                        "nothing happens",
+                                        "(freezes",
+                                        "(frozen",
+                                        "prompt is not back",
+                                        "prompt does not come",
+                                        "is printed)",
+                                        "is printed,",
+                                        "is ever reported",
+                                        "also hangs"};
+    const char *p = text + strspn(text, " "), *bracket = strstr(text, "... (");
+    p = bracket ? bracket + 4 : p;
     if (!*p || !strchr("(#<[-.", *p) || length > 120)
         return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -194,7 +226,7 @@ void stall_line(struct observe_stall *stall, const struct line *line, const stru
     }
     if (read_process(stall, line->text, place))
         return;
-    if (is_remark(line->text, line->length) && (stall->moved || stall->done || stall->stage != STAGE_UNKNOWN)) {
+    if (is_remark(line->text, line->length) && (stall->begun || stall->moved || stall->done || stall->stage != STAGE_UNKNOWN)) {
         stall->same_again = true;
         return;
     }

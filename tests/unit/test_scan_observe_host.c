@@ -34,6 +34,24 @@ static void joined_rows(void **state)
           "2 GPUs at full utilisation wait for GPU 5");
 }
 
+/* A command that asks for two lists, and GPUs beyond those asked for. */
+static void lists_one_after_another(void **state)
+{
+    (void)state;
+    shows("$ export CUDA_VISIBLE_DEVICES=0,1,2\n$ nvidia-smi --query-compute-apps=pid,used_memory --format=csv ; nvidia-smi "
+          "--query-gpu=index,utilization.gpu --format=csv,noheader\npid, used_gpu_memory [MiB]\n30117, 9913 MiB\n0, 97 %\n1, 0 %\n2, 0 %\n",
+          "GPU 0 alone is in use though 3");
+    shows("$ nvidia-smi --query-compute-apps=gpu_bus_id --format=csv,noheader | sort | uniq -c\n      8 00000000:15:00.0\n      8 "
+          "00000000:16:00.0\n",
+          "16 processes share 2 GPUs");
+    shows_nothing("$ nvidia-smi --query-compute-apps=gpu_bus_id --format=csv,noheader | sort | uniq -c\n      1 00000000:15:00.0\n      1 "
+                  "00000000:16:00.0\n");
+#define SIX(util) "$ nvidia-smi --query-gpu=index,utilization.gpu --format=csv,noheader\n0, 71 %\n1, " util " %\n2, 69 %\n3, 70 %\n"
+    shows("$ python train.py --gpus 2,3\n" SIX("70"), "more than the GPUs that were asked for work");
+    shows_nothing("$ python train.py --gpus 2,3\n" SIX("12"));
+    shows_nothing("$ CUDA_VISIBLE_DEVICES=4,5 python train.py --gpus 2,3\n" SIX("70"));
+}
+
 static void bursts(void **state)
 {
     (void)state;
@@ -175,6 +193,9 @@ static void ends_of_jobs(void **state)
     shows("$ bash run.sh\nrun.sh: init method is file:///nfs/ddp_init\n(no more output after 12 min)\n$ sudo iptables -S INPUT\n-A INPUT "
           "-j DROP\n",
           "stands still while its processes meet");
+    shows("$ ./testxgboost --gtest_filter=MGPU\n[ RUN      ] AllgatherV\n# no more output after this line\n",
+          "stands still before the first step");
+    shows_nothing("[ RUN      ] AllgatherV\n# no more output after this line\n");
     shows("step 1200/5000 loss 2.89\n-- silence --\n", "stands still in the midst of training: no line for a while");
     shows_nothing("step 1200/5000 loss 2.89\nnothing for now is saved\nstep 1300/5000 loss 2.2\n");
 }
@@ -202,6 +223,7 @@ int main(void)
         cmocka_unit_test(joined_rows),
         cmocka_unit_test(bursts),
         cmocka_unit_test(one_of_two),
+        cmocka_unit_test(lists_one_after_another),
         cmocka_unit_test(first_gpu_fuller),
         cmocka_unit_test(processes_in_lists),
         cmocka_unit_test(processors),
