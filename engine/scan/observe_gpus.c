@@ -8,12 +8,13 @@
 
 #include "scan/observe.h"
 
-#define BUSY 20.0     /* per cent: surely computing, or spinning in a collective */
-#define SPINNING 95.0 /* per cent */
-#define IDLE 5.0      /* per cent */
-#define HELD 300.0    /* MiB: a context and a model, not a desktop */
-#define COLD 0.42     /* of the power limit, at full utilisation: no arithmetic goes on */
-#define EXTRA 3.0     /* a process's own GPU holds that many times what its stray contexts hold */
+#define BUSY 20.0            /* per cent: surely computing, or spinning in a collective */
+#define SPINNING 95.0        /* per cent */
+#define IDLE 5.0             /* per cent */
+#define HELD 300.0           /* MiB: a context and a model, not a desktop */
+#define NEXT_TO_NOTHING 0.02 /* of what the fullest GPU holds */
+#define COLD 0.42            /* of the power limit, at full utilisation: no arithmetic goes on */
+#define EXTRA 3.0            /* a process's own GPU holds that many times what its stray contexts hold */
 
 #define HIGH 60.0 /* per cent: at work, where samples are compared */
 #define LOW 15.0
@@ -309,6 +310,18 @@ static unsigned gpus_of(const struct observe_gpus *gpus, long pid)
     return count;
 }
 
+/* One GPU holds memory, the others next to nothing: what a driver keeps on a large card is more than some models need. */
+static bool one_gpu_holds_all(const struct observe_gpus *gpus)
+{
+    double most = 0, second = 0;
+    for (unsigned i = 0; i < gpus->row_count; i++) {
+        double used = gpus->rows[i].used;
+        second = used > most ? most : fmax(second, used);
+        most = fmax(most, used);
+    }
+    return most >= HELD && second < fmax(HELD, most * NEXT_TO_NOTHING);
+}
+
 /* Where each process should have one GPU of its own. One process on all GPUs is DataParallel, or a library that reserves all it sees. */
 static bool tell_processes(const struct observe_gpus *gpus, unsigned started, struct collect *collect)
 {
@@ -344,7 +357,7 @@ static bool tell_processes(const struct observe_gpus *gpus, unsigned started, st
                      stray_gpu);
     else if (pids > 1 && everywhere == pids)
         observe_tell(collect, &gpus->at, "GPU table: each of %u processes holds memory on several GPUs", pids);
-    else if (pids > 1 && places == 1 && (gpus->row_count > 1 ? tally_of(gpus).held == 1 : started > 1))
+    else if (pids > 1 && places == 1 && (gpus->row_count > 1 ? one_gpu_holds_all(gpus) : started > 1))
         observe_tell(collect, &gpus->at, "GPU table: all %u processes are on GPU %d", pids, gpus->processes[0].gpu);
     else if (places > 1 && shared == places && pids >= 2 * places && !everywhere)
         observe_tell(collect, &gpus->at, "GPU table: %u processes share %u GPUs", pids, places);

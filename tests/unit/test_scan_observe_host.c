@@ -101,6 +101,10 @@ static void processes_in_lists(void **state)
           "user(4764M)\n"
           "[1] H100 | 33'C,   0 % |     4 / 81559 MB |\n",
           "all 4 processes are on GPU 0");
+    /* what the driver keeps on the other, large cards */
+    shows("$ nvidia-smi --query-gpu=index,memory.used --format=csv,noheader\n0, 66012 MiB\n1, 414 MiB\n2, 414 MiB\n" APPS
+          "00000000:17:00.0, 51011, 33006 MiB\n00000000:17:00.0, 51012, 33002 MiB\n",
+          "all 2 processes are on GPU 0");
     shows("# gpu        pid  type    sm   mem   enc   dec   command\n# Idx          #   C/G     %     %     %     %   name\n"
           "    0      20111     C     3     0     -     -   python\n    0      20112     C     3     0     -     -   python\n"
           "    1      20111     C    29     9     -     -   python\n    2      20112     C    30     9     -     -   python\n",
