@@ -219,7 +219,8 @@ struct observe_stall {
     uint64_t last_step;                          /* hash of that line */
     unsigned defunct, listed, sleeping, running; /* processes; `sleeping`: surely, not between two moments of work */
     double last_time, clock;                     /* of the job's last line; of date(1) behind it; NAN */
-    struct place at, defunct_at, listed_at;
+    const char *earlier;                         /* where a run before this one stood still, NULL: none did */
+    struct place at, defunct_at, listed_at, earlier_at;
 };
 
 #define STACK_POSITIONS_MAX 16

@@ -76,6 +76,23 @@ static const char *command_of(const char *text)
     return p && strchr(text, '@') && strchr(text, '@') < p && p - text < 80 && strchr(text, ':') ? p + 2 : NULL;
 }
 
+static const char *until(const struct observe_stall *stall)
+{
+    if (stall->moved)
+        return "in the midst of training";
+    static const char *const words[] = {[STAGE_UNKNOWN] = "before the first step",
+                                        [STAGE_MEETING] = "while its processes meet",
+                                        [STAGE_PREPARING] = "while data and model are prepared",
+                                        [STAGE_TRAINING] = "at the first step"};
+    return words[stall->stage];
+}
+
+static bool stood_still(const struct observe_stall *stall)
+{
+    double still = stall->clock - stall->last_time;
+    return stall->same_again || (still > STILL && still < DAY);
+}
+
 static void read_command(struct observe_stall *stall, const char *command)
 {
     /* Whatever starts no job looks at something, or prepares. */
@@ -100,7 +117,11 @@ static void read_command(struct observe_stall *stall, const char *command)
     stall->asked_processes = strstr(command, "ps ") != NULL;
     stall->behind_prompt = stall->watching;
     stall->begun = stall->begun || starting;
-    if (!stall->watching) { /* another run */
+    if (!stall->watching) { /* another run: often with the change that helped */
+        if (stood_still(stall) && !stall->done) {
+            stall->earlier = until(stall);
+            stall->earlier_at = stall->at;
+        }
         stall->stage = STAGE_UNKNOWN;
         stall->moved = stall->interrupted = stall->same_again = stall->done = stall->stopped = false;
         stall->last_time = stall->clock = NAN;
@@ -246,17 +267,6 @@ void stall_line(struct observe_stall *stall, const struct line *line, const stru
     }
 }
 
-static const char *until(const struct observe_stall *stall)
-{
-    if (stall->moved)
-        return "in the midst of training";
-    static const char *const words[] = {[STAGE_UNKNOWN] = "before the first step",
-                                        [STAGE_MEETING] = "while its processes meet",
-                                        [STAGE_PREPARING] = "while data and model are prepared",
-                                        [STAGE_TRAINING] = "at the first step"};
-    return words[stall->stage];
-}
-
 void stall_conclude(const struct observe_stall *stall, const struct observe_gpus *gpus, struct collect *collect)
 {
     double still = stall->clock - stall->last_time;
@@ -278,4 +288,6 @@ void stall_conclude(const struct observe_stall *stall, const struct observe_gpus
         observe_tell(collect, &stall->at, "stands still %s: interrupted by hand", until(stall));
     else if (!stall->moved && stall->stage != STAGE_UNKNOWN && gpus_all_busy(gpus))
         observe_tell(collect, &stall->at, "stands still %s: all GPUs at full utilisation", until(stall));
+    else if (stall->earlier)
+        observe_tell(collect, &stall->earlier_at, "stands still %s: no line for a while", stall->earlier);
 }

@@ -320,6 +320,9 @@ static void standing_still(void **state)
     shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n^C\n", "stands still while its processes meet: interrupted");
     shows(" 12%|#    | 310/2400 [10:59<13:09,  2.77s/it]\n$ tail -1 train.log\n 12%|#    | 310/2400 [10:59<13:09,  2.77s/it]\n",
           "stands still in the midst of training: no line for a while");
+    /* the run after it, with what helped, does not undo it */
+    shows("step 40 loss 2.1\n(no output; GPUs at 100 %)\n$ NCCL_P2P_DISABLE=1 python train.py\nstep 10 loss 2.9\nstep 20 loss 2.7\n",
+          "stands still in the midst of training: no line for a while");
     shows("Starting training from iteration 0\n^CTraceback (most recent call last):\n  File \"a.py\", line 3, in f\nKeyboardInterrupt\n",
           "stands still at the first step: interrupted");
     shows_nothing(
