@@ -63,6 +63,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     if (!stacks_line(&observer->stacks, text, place))
         stall_line(&observer->stall, line, place, progress);
     waits_line(&observer->waits, line, place, progress);
+    code_line(&observer->code, text, place);
 }
 
 void observer_conclude(const struct observer *observer, struct collect *collect)
@@ -83,6 +84,7 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     stacks_conclude(&observer->stacks, collect);
     stall_conclude(&observer->stall, &observer->gpus, collect);
     waits_conclude(&observer->waits, collect);
+    code_conclude(&observer->code, collect);
 }
 
 void observe_tell(struct collect *collect, const struct place *at, const char *format, ...)

@@ -8,7 +8,7 @@
  * The parts are independent: `gpus` (nvidia-smi, gpustat), `speed` (throughput under several settings, growing step times, data loading),
  * `series` (loss, gradient norm, memory), `ranks` (what the ranks say of themselves and of their values), `stall` (stacks, prompts, clocks),
  * `machine` (answers to what was asked of it), `setup` (the environment against what happened), `waits` (what the job was at when ranks
- * gave up waiting).
+ * gave up waiting), `code` (source that was pasted beside the log).
  * A rule tells nothing that a healthy job shows, too; its limits stand beside it.
  */
 #ifndef DTKB_SCAN_OBSERVE_H
@@ -333,6 +333,14 @@ struct observe_waits {
     struct place doing_at, apart_at;
 };
 
+/* Lines of source beside the log. */
+struct observe_code {
+    size_t indent; /* of the branch of one rank that is read */
+    unsigned left; /* lines of it that are still looked at */
+    bool alone;    /* a collective stands in it */
+    struct place at;
+};
+
 struct observer {
     struct observe_plan plan;
     struct observe_files files;
@@ -350,6 +358,7 @@ struct observer {
     struct observe_stacks stacks;
     struct observe_stall stall;
     struct observe_waits waits;
+    struct observe_code code;
     unsigned started; /* the most processes, or GPUs, that a command line asks for */
     bool launched;    /* by a launcher that starts a process for each */
 };
@@ -428,6 +437,8 @@ void stall_line(struct observe_stall *stall, const struct line *line, const stru
 void stall_conclude(const struct observe_stall *stall, const struct observe_gpus *gpus, struct collect *collect);
 void waits_line(struct observe_waits *waits, const struct line *line, const struct place *place, bool progress);
 void waits_conclude(const struct observe_waits *waits, struct collect *collect);
+void code_line(struct observe_code *code, const char *text, const struct place *place);
+void code_conclude(const struct observe_code *code, struct collect *collect);
 /* Do all GPUs of the last table spin? */
 bool gpus_all_busy(const struct observe_gpus *gpus);
 

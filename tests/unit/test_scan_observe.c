@@ -449,6 +449,21 @@ static void waits(void **state)
     shows_nothing(STEP GAVE_UP("2", "355", "ALLREDUCE") GAVE_UP("5", "355", "ALLREDUCE") GAVE_UP("2", "9", "ALLGATHER"));
 }
 
+/* ---- source beside the log ---- */
+
+static void code(void **state)
+{
+    (void)state;
+    shows("        if accelerator.is_main_process:\n"
+          "            loss_gathered = accelerator.gather_for_metrics(accumulated_loss)\n",
+          "code: a collective is called in a branch that one rank alone enters");
+    shows("81:    if dist.get_rank() == 0:\n82:        # all of them\n83:        dist.barrier()\n", "code: a collective is called");
+    shows_nothing("    if accelerator.is_main_process:\n        print(loss)\n    accelerator.wait_for_everyone()\n");
+    shows_nothing("    if not accelerator.is_main_process:\n        accelerator.wait_for_everyone()\n");
+    shows_nothing("    if accelerator.is_main_process:\n        # accelerator.wait_for_everyone()\n        print(loss)\n");
+    shows_nothing("    accelerator.wait_for_everyone()\n");
+}
+
 /* Nothing that a log holds may break a rule's arithmetic or its tables. */
 static void hostile(void **state)
 {
@@ -527,6 +542,7 @@ int main(void)
         cmocka_unit_test(stacks),
         cmocka_unit_test(standing_still),
         cmocka_unit_test(waits),
+        cmocka_unit_test(code),
         cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, build, discard);
