@@ -42,7 +42,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     unsigned started = (gpus ? gpus : 1) * (nodes ? nodes : 1);
     double told;
     plan_line(&observer->plan, text, place);
-    if (observe_after(text, "n_gpu", &told, NULL) && told < 1024)
+    if (observe_after(text, "n_gpu", &told, NULL) && told >= 0 && told < 1024)
         started = (unsigned)told > started ? (unsigned)told : started;
     if ((strstr(text, "distributed_type: MULTI_GPU") || strstr(text, "multi_gpu")) && started < 2)
         started = 2;

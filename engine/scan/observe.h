@@ -5,10 +5,11 @@
  * and parts between). At the stream's end it tells what it found as EV_OBSERVED evidence in words of our own, on which signatures are tried
  * (told.c).
  *
- * The parts are independent: `gpus` (nvidia-smi, gpustat), `speed` (throughput under several settings, growing step times, data loading),
- * `series` (loss, gradient norm, memory), `ranks` (what the ranks say of themselves and of their values), `stall` (stacks, prompts, clocks),
- * `machine` (answers to what was asked of it), `setup` (the environment against what happened), `waits` (what the job was at when ranks
- * gave up waiting), `code` (source that was pasted beside the log).
+ * The parts are independent: `gpus` (nvidia-smi, gpustat, rocm-smi and lists of processes), `cpu`, `disk` and `net` (the host), `speed`
+ * (throughput under several settings, growing step times, data loading), `series` (loss, gradient norm, memory), `schedule` (learning rates),
+ * `scores` (evaluations), `ranks` (what the ranks say of themselves and of their values), `stacks` and `stall` (where processes wait, prompts,
+ * clocks), `machine` (answers to what was asked of it), `setup` (the environment against what happened), `waits` (what the job was at when
+ * ranks gave up waiting), `code` (source that was pasted beside the log).
  * A rule tells nothing that a healthy job shows, too; its limits stand beside it.
  */
 #ifndef DTKB_SCAN_OBSERVE_H

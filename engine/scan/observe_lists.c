@@ -60,7 +60,7 @@ void lists_line(struct observe_ranks *ranks, const char *text, const struct plac
         return;
     long epoch = strtol(text + 6, &end, 10);
     uint64_t hash = *end == ':' ? list_hash(end + 1 + strspn(end + 1, " ")) : 0;
-    if (hash)
+    if (hash && epoch >= 0 && epoch < 100000)
         extend(&ranks->epochs, &ranks->same_epochs, epoch, hash, place, &ranks->epochs_at);
 }
 

@@ -198,7 +198,7 @@ static bool read_count(const char *rest, uint64_t *shape, uint64_t *count)
             at = behind;
     }
     const char *p = at;
-    if (!at || !observe_number(&p, &value) || value < 1 || value != floor(value) || *p == '/')
+    if (!at || !observe_number(&p, &value) || value < 1 || value > 1e12 || value != floor(value) || *p == '/')
         return false;
     memcpy(before, rest, (size_t)(at - rest));
     before[at - rest] = '\0';
