@@ -206,17 +206,33 @@ json_t *tree_trials(const struct trial_runs *trials, const struct candidates *ca
     return list;
 }
 
-json_t *tree_other_evidence(const struct findings *findings, size_t limit)
+static bool tells_of_a_death(const struct evidence *evidence)
+{
+    return evidence->kind == EV_EXCEPTION || evidence->kind == EV_SIGNAL || evidence->kind == EV_DUMP || evidence->kind == EV_OBSERVED ||
+           (evidence->kind == EV_EXIT && evidence->number != 0);
+}
+
+static bool looks_like_an_error(const struct evidence *evidence)
+{
+    return evidence->kind == EV_ERROR_LINE;
+}
+
+static json_t *list_evidence(const struct findings *findings, bool (*wanted)(const struct evidence *), size_t limit)
 {
     json_t *list = json_array();
-    for (size_t i = 0; findings && i < findings->evidence_count && json_array_size(list) < limit; i++) {
-        const struct evidence *evidence = &findings->evidence[i];
-        bool told = evidence->kind == EV_EXCEPTION || evidence->kind == EV_SIGNAL || evidence->kind == EV_DUMP ||
-                    evidence->kind == EV_OBSERVED || (evidence->kind == EV_EXIT && evidence->number != 0);
-        if (told)
-            json_array_append_new(list, evidence_json(evidence, findings));
-    }
+    for (size_t i = 0; findings && i < findings->evidence_count && json_array_size(list) < limit; i++)
+        if (wanted(&findings->evidence[i]))
+            json_array_append_new(list, evidence_json(&findings->evidence[i], findings));
     return list;
+}
+
+json_t *tree_other_evidence(const struct findings *findings, size_t limit)
+{
+    json_t *list = list_evidence(findings, tells_of_a_death, limit);
+    if (json_array_size(list))
+        return list;
+    json_decref(list);
+    return list_evidence(findings, looks_like_an_error, limit);
 }
 
 struct next_step {

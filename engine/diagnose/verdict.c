@@ -19,11 +19,26 @@ static bool any_died(const struct findings *findings)
     return false;
 }
 
-static bool any_error_line(const struct findings *findings)
+/* Did steps come after it, of the same rank where it has one? Then the job lived with what the line says. */
+static bool survived(const struct findings *findings, const struct evidence *line)
 {
-    for (size_t i = 0; findings && i < findings->evidence_count; i++)
-        if (findings->evidence[i].kind == EV_ERROR_LINE || died(&findings->evidence[i]))
+    for (size_t i = 0; i < findings->evidence_count; i++) {
+        const struct evidence *later = &findings->evidence[i];
+        if (later->kind == EV_PROGRESS && later->sequence > line->sequence && later->file == line->file &&
+            (line->rank == RANK_UNKNOWN || later->rank == RANK_UNKNOWN || later->rank == line->rank))
             return true;
+    }
+    return false;
+}
+
+/* A death, or a line that looks like an error and that the job did not live with. */
+static bool any_complaint(const struct findings *findings)
+{
+    for (size_t i = 0; findings && i < findings->evidence_count; i++) {
+        const struct evidence *evidence = &findings->evidence[i];
+        if (died(evidence) || (evidence->kind == EV_ERROR_LINE && !survived(findings, evidence)))
+            return true;
+    }
     return false;
 }
 
@@ -69,7 +84,7 @@ const char *verdict_decide(const struct findings *findings, const struct candida
         return "no-fault";
     if (findings->training_log && any_died(findings))
         return "fault";
-    if (any_error_line(findings) || (candidates->count && candidates->list[0].confidence >= CONFIDENCE_SHOWN))
+    if (any_complaint(findings) || (candidates->count && candidates->list[0].confidence >= CONFIDENCE_SHOWN))
         return "unknown";
     return findings->training_log && !any_progress(findings) ? "unknown" : "no-fault";
 }

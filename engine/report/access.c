@@ -70,8 +70,10 @@ void add_headline(struct buf *out, const json_t *report)
         buf_addf(out, "%s: %s (%.0f %%)", how + 1, get_string(cause, "title"), get_number(cause, "confidence") * 100);
     } else if (!strcmp(verdict, "fault")) {
         buf_adds(out, "A fault, but no cause in the knowledge base explains it.");
-    } else {
+    } else if (json_array_size(json_object_get(report, "evidence"))) {
         buf_adds(out, "No confident match: something looks like an error, but nothing known explains it.");
+    } else {
+        buf_adds(out, "No confident match: no line complains plainly, but the job was not seen to train.");
     }
 }
 

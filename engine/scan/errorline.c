@@ -57,6 +57,26 @@ static bool is_quantity(const struct line *line)
     return gap && n && isdigit((unsigned char)*q) && memchr(q, '.', n) && (q[n] == ' ' || q[n] == '\0' || q[n] == ',' || q[n] == '%');
 }
 
+bool is_chatter(const struct line *line)
+{
+    static const char *const words[] = {"Failed call to cuInit: UNKNOWN ERROR (303)",
+                                        "Could not find cuda drivers on your machine",
+                                        "oneDNN custom operations are on",
+                                        "This TensorFlow binary is optimized",
+                                        "rebuild TensorFlow with the appropriate compiler flags",
+                                        "messages before absl::InitializeLog()",
+                                        "TF-TRT Warning: Could not find TensorRT",
+                                        "Unable to register cuDNN factory",
+                                        "Unable to register cuBLAS factory",
+                                        "Unable to register cuFFT factory",
+                                        "computation placer already registered",
+                                        "Setting OMP_NUM_THREADS environment variable for each process"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (line_find(line, words[i]))
+            return true;
+    return false;
+}
+
 bool is_error_line(const struct line *line)
 {
     const char *text = line->text;
@@ -70,5 +90,5 @@ bool is_error_line(const struct line *line)
     if (line_find_exact(line, "UserWarning") || line_find_exact(line, "DeprecationWarning") || line_find_exact(line, "FutureWarning") ||
         line_find_exact(line, "NCCL INFO"))
         return false;
-    return !is_harmless(line) && !is_quantity(line);
+    return !is_harmless(line) && !is_quantity(line) && !is_chatter(line);
 }

@@ -216,6 +216,8 @@ static bool is_remark(const char *text, size_t length)
     p = bracket ? bracket + 4 : p;
     if (!*p || !strchr("(#<[-.", *p) || length > 120)
         return false;
+    if (*p == '[' && text[length - 1] != ']') /* "[LightGBM] [Warning] No further splits", a program's own heading */
+        return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasestr(p, words[i]))
             return true;

@@ -18,13 +18,24 @@ static bool word_and_number(const struct line *line, const char *word)
     return false;
 }
 
+/* A round of XGBoost or LightGBM: "[10]	train-rmse:0.085", "[20]	valid_0's auc: 0.71" (tabs are blanks here). */
+static bool is_boosting_round(const struct line *line)
+{
+    const char *p = line_find_exact(line, "] ");
+    if (!p || p == line->text || !isdigit((unsigned char)p[-1]))
+        return false;
+    const char *name = p + 2, *colon = strchr(name, ':');
+    const char *mark = colon ? strpbrk(name, "-'") : NULL; /* data set and metric are joined by it */
+    return mark && mark > name && mark < colon && colon - name < 60 && isdigit((unsigned char)colon[1 + strspn(colon + 1, " ")]);
+}
+
 bool is_progress(const struct line *line)
 {
     static const char *const words[] = {"step", "epoch", "iteration", "iter", "loss", "global_step", "samples/sec", "batch"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (word_and_number(line, words[i]))
             return true;
-    return line_find_exact(line, "it/s") || line_find_exact(line, "s/it");
+    return line_find_exact(line, "it/s") || line_find_exact(line, "s/it") || is_boosting_round(line);
 }
 
 /* Is one of the words there, at its own beginning? */

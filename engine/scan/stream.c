@@ -269,7 +269,7 @@ static void read_line(struct stream *stream, struct collect *collect, const char
         evidence.rank = place.rank;
         collect_add(collect, &evidence, text_key(line->text, line->length));
     }
-    if (collect->text_lines < TEXT_LINES_MAX && line->length >= 8) {
+    if (collect->text_lines < TEXT_LINES_MAX && line->length >= 8 && !is_chatter(line)) {
         struct evidence evidence = evidence_at(stream, &place, EV_TEXT);
         evidence.rank = place.rank;
         collect_add(collect, &evidence, text_key(line->text, line->length));

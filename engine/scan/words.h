@@ -35,6 +35,9 @@ int signal_by_name(const char *name); /* "SIGSEGV", "Segmentation fault", "Kille
 /* errorline.c */
 bool is_error_line(const struct line *line);
 
+/* What a program prints at each start, healthy or not, and which sounds like trouble: TensorFlow without a GPU, torchrun. */
+bool is_chatter(const struct line *line);
+
 /* source.c: a line of a program that would print a message or look for trouble, as source files and tracebacks show it. */
 bool is_source_of_message(const struct line *line);
 

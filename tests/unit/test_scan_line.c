@@ -169,17 +169,19 @@ static void error_lines_are_told_from_figures_and_advice(void **state)
     (void)state;
     static const char *const errors[] = {"Error 4126: Unresponsive receiver", "Test CUDA failure common.cu:1007 'busy'",
                                          "ERROR: None of TensorFlow, PyTorch, or MXNet plugins were built"};
-    static const char *const harmless[] = {"test finished with 0 errors, 0 failed",
-                                           "step 10 max error 1e-6",
-                                           "validation error 0.25",
-                                           "val-error-top1: 0.31904",
-                                           "train_error(%): 12.25, 40 s",
-                                           "$ grep -c error train.log",
-                                           "Error = 0.0013 after 10 steps",
-                                           "For debugging consider passing CUDA_LAUNCH_BLOCKING=1 on error",
-                                           "    raise RuntimeError(message)",
-                                           "INFO:root:retry failed, trying again",
-                                           "[W socket.cpp:663] [c10d] The client socket has failed to connect to [::1]:29500"};
+    static const char *const harmless[] = {
+        "test finished with 0 errors, 0 failed",
+        "step 10 max error 1e-6",
+        "validation error 0.25",
+        "val-error-top1: 0.31904",
+        "train_error(%): 12.25, 40 s",
+        "$ grep -c error train.log",
+        "Error = 0.0013 after 10 steps",
+        "For debugging consider passing CUDA_LAUNCH_BLOCKING=1 on error",
+        "    raise RuntimeError(message)",
+        "INFO:root:retry failed, trying again",
+        "E0000 cuda_platform.cc:52] failed call to cuInit: INTERNAL: CUDA error: Failed call to cuInit: UNKNOWN ERROR (303)",
+        "[W socket.cpp:663] [c10d] The client socket has failed to connect to [::1]:29500"};
     struct line line;
     for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++) {
         line_clean(&line, errors[i], strlen(errors[i]));

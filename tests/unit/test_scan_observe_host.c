@@ -194,6 +194,8 @@ static void ends_of_jobs(void **state)
     shows("2022-07-29 22:52:33 | INFO | fairseq_cli.train | done training in 162.1 seconds\n\n(prompt does not come back. 2 h later:)\n",
           "stands still after its work is done");
     shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(still here after an hour)\n", "stands still while its processes meet");
+    shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n[nothing more for an hour]\n", "stands still while its processes meet");
+    shows_nothing("[LightGBM] [Info] Start training from score 4.07\n[LightGBM] [Warning] No further splits with positive gain\n");
     shows("$ bash run.sh\nrun.sh: init method is file:///nfs/ddp_init\n(no more output after 12 min)\n$ sudo iptables -S INPUT\n-A INPUT "
           "-j DROP\n",
           "stands still while its processes meet");

@@ -158,6 +158,28 @@ static void what_the_job_survived_is_no_fault(void **state)
     assert_string_equal(json_string_value(json_object_get(report, "verdict")), "no-fault");
 }
 
+static const char *verdict(void)
+{
+    return json_string_value(json_object_get(report, "verdict"));
+}
+
+/* A complaint that nobody knows: no fault where steps came after it, else unknown, and the line is shown. */
+static void an_error_line_matters_where_no_steps_follow(void **state)
+{
+    (void)state;
+    diagnose_log("torchrun train.py\nERROR: the zzflux capacitor failed\nepoch 0 step 2 loss 65.1\n");
+    assert_string_equal(verdict(), "no-fault");
+    diagnose_log("torchrun train.py\nepoch 0 step 2 loss 65.1\nERROR: the zzflux capacitor failed\n");
+    assert_string_equal(verdict(), "unknown");
+    const json_t *shown = json_array_get(json_object_get(report, "evidence"), 0);
+    assert_string_equal(json_string_value(json_object_get(shown, "text")), "the zzflux capacitor failed");
+    /* Another rank's steps say nothing of this one. */
+    diagnose_log("torchrun train.py\n[rank0]: ERROR: the zzflux capacitor failed\n[rank1]: epoch 0 step 2 loss 65.1\n");
+    assert_string_equal(verdict(), "unknown");
+    diagnose_log("torchrun train.py\n[16:20:03] [0]\ttrain-rmse:0.64094\n");
+    assert_string_equal(verdict(), "no-fault");
+}
+
 static void text_that_only_talks_is_less_sure(void **state)
 {
     (void)state;
@@ -190,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_cascade_alone_is_still_an_answer),
         cmocka_unit_test(support_raises_and_against_lowers),
         cmocka_unit_test(what_the_job_survived_is_no_fault),
+        cmocka_unit_test(an_error_line_matters_where_no_steps_follow),
         cmocka_unit_test(text_that_only_talks_is_less_sure),
         cmocka_unit_test(another_texts_words_add_up_to_a_limit),
     };
