@@ -175,13 +175,14 @@ static void join(struct buf *out, const char *const *list, size_t count)
         buf_addf(out, "%s\n", list[i]);
 }
 
-/* A card teaches the classifier what its trouble reads like. */
+/* A card teaches the classifier what its trouble reads like; what speaks against it does not. */
 static dtkb_status learn_card(struct store *store, const struct pack_cause *source, struct err *err)
 {
     struct buf text = {0};
     buf_addf(&text, "%s\n%s\n", source->cause.title, source->cause.explanation);
     for (size_t i = 0; i < source->signature_count; i++)
-        join(&text, source->signatures[i].samples, source->signatures[i].sample_count);
+        if (source->signatures[i].signature.effect != SIG_AGAINST)
+            join(&text, source->signatures[i].samples, source->signatures[i].sample_count);
     struct lesson lesson = {.text = buf_text(&text), .symptom = source->cause.symptom, .fixes = &source->cause.fix, .fix_count = 1};
     dtkb_status status = text.failed ? err_nomem(err) : learner_add(store->learner, &lesson, err);
     buf_free(&text);

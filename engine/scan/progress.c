@@ -12,7 +12,7 @@ static bool word_and_number(const struct line *line, const char *word)
     for (const char *p = line_find(line, word); p; p = strcasestr(p + 1, word)) {
         if (p > line->text && isalpha((unsigned char)p[-1]))
             continue;
-        if (isdigit((unsigned char)p[n + strspn(p + n, " :=[(#_s")]))
+        if (isdigit((unsigned char)p[n + strspn(p + n, " :=[(#_s'\"")]))
             return true;
     }
     return false;

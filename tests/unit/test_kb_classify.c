@@ -189,6 +189,28 @@ static void every_right_answer_is_learned(void **unused)
     kb_close(kb);
 }
 
+/* What speaks for a card is a word of its kind; what speaks against it is none. */
+static void a_card_teaches_what_speaks_for_it(void **unused)
+{
+    (void)unused;
+    static const char text[] =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<pack id=\"card\" version=\"1\">\n"
+        "<cause id=\"zz-card\" symptom=\"training-evaluation/hang\" fix=\"fix-dataset\"><title>t</title><explanation>e</explanation>"
+        "<signature id=\"for\" strength=\"strong\"><literal>zzquokka stands</literal><sample>zzquokka stands</sample>"
+        "<near-miss>other</near-miss></signature>"
+        "<signature id=\"not\" strength=\"weak\" effect=\"against\"><literal>zzwombat runs</literal><sample>zzwombat runs</sample>"
+        "<near-miss>other</near-miss></signature>"
+        "<remedies><remedy><text>Do.</text></remedy></remedies><links><link "
+        "url=\"https://example.org/\">l</link></links></cause>\n</pack>\n";
+    struct kb *kb = open_kb(KB_FILE, write_pack("card.xml", text));
+    struct guesses guesses;
+    assert_int_equal(kb_classify(kb, "zzquokka", TASK_SYMPTOM, &guesses, NULL), DTKB_OK);
+    assert_true(guesses.count > 0);
+    assert_int_equal(kb_classify(kb, "zzwombat", TASK_SYMPTOM, &guesses, NULL), DTKB_OK);
+    assert_int_equal(guesses.count, 0);
+    kb_close(kb);
+}
+
 static void the_bundled_base_knows_the_usual_words(void **unused)
 {
     (void)unused;
@@ -227,6 +249,7 @@ int main(void)
         cmocka_unit_test(damaged_counts_are_told),
         cmocka_unit_test(a_pack_teaches_too),
         cmocka_unit_test(every_right_answer_is_learned),
+        cmocka_unit_test(a_card_teaches_what_speaks_for_it),
         cmocka_unit_test(the_bundled_base_knows_the_usual_words),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);

@@ -176,6 +176,8 @@ static void an_error_line_matters_where_no_steps_follow(void **state)
     /* Another rank's steps say nothing of this one. */
     diagnose_log("torchrun train.py\n[rank0]: ERROR: the zzflux capacitor failed\n[rank1]: epoch 0 step 2 loss 65.1\n");
     assert_string_equal(verdict(), "unknown");
+    diagnose_log("torchrun train.py\nERROR: the zzflux capacitor failed\n{'loss': 1.04, 'epoch': 0.1}\n"); /* as the Trainer logs */
+    assert_string_equal(verdict(), "no-fault");
     diagnose_log("torchrun train.py\n[16:20:03] [0]\ttrain-rmse:0.64094\n");
     assert_string_equal(verdict(), "no-fault");
 }
