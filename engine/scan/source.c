@@ -53,6 +53,8 @@ bool is_source_of_message(const struct line *line)
         return true;
     if (indented && strstr(first, "printf") && strchr(first, '"'))
         return true;
+    if (indented && (!strncmp(first, ">>> ", 4) || !strncmp(first, "... ", 4)))
+        return true; /* an example in a manual */
     if (indented && !strncmp(first, "raise ", 6))
         return *behind_name(first + 6) == '(';
     if (!strncmp(first, "assert ", 7))

@@ -208,6 +208,7 @@ static void source_of_a_message_is_no_message(void **state)
                                          "            f\"Tensor storage should have been resized to be 0 but got {size}\",",
                                          "            \"rank is absent in RendezvousParameters.\")",
                                          "        assert param.is_cuda, \"must be CUDA tensors.\"",
+                                         "        >>> torch.distributed.rpc.init_rpc('worker', rank=0, world_size=1)",
                                          "    # (incurs \"RuntimeError: CUDA error: operation not permitted\")"};
     static const char *const message[] = {"ValueError: Invalid learning rate: -1",
                                           "raise a RuntimeError by hand",
@@ -216,6 +217,7 @@ static void source_of_a_message_is_no_message(void **state)
                                           "            \"message\": \"CUDA error: out of memory\",",
                                           "    dist.init_process_group(\"nccl\")",
                                           "AssertionError: must be CUDA tensors.",
+                                          ">>> RuntimeError: CUDA error: out of memory",
                                           "# torchrun --nproc_per_node 2 train.py",
                                           "\"CUDA error: out of memory\""};
     struct line line;
