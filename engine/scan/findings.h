@@ -20,7 +20,7 @@ enum evidence_kind {
     EV_ERROR_LINE, /* a line that looks like an error to anyone: the text for the similar-issue search */
     EV_PROGRESS,   /* the last line that shows training going on (step, epoch, loss): only the last one of each rank is kept */
     EV_DUMP,       /* what a Flight Recorder dump says */
-    EV_OBSERVED,   /* what several lines show together (observe.h): in our own words, at the last of them */
+    EV_OBSERVED,   /* what several lines show together (observe/observe.h): in our own words, at the last of them */
     EV_TEXT,       /* a line of the beginning, for judging the log by its words: the first few only */
 };
 

@@ -4,7 +4,7 @@
 
 #include "scan/block.h"
 #include "scan/collect.h"
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 #include "scan/trace.h"
 
 struct stream {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 
 #define ANSWER_LINES 14          /* behind a question, in which its answer stands */
 #define MEMLOCK_LITTLE 1048576.0 /* kB; adapters want it unlimited */
@@ -106,7 +106,7 @@ static void read_driver(struct observe_machine *machine, const char *text, const
         return;
     if (!*machine->driver) {
         memcpy(machine->driver, text, length + 1);
-    } else if (strcmp(machine->driver, text) && !*machine->other_driver) {
+    } else if (strcmp(machine->driver, text) != 0 && !*machine->other_driver) {
         memcpy(machine->other_driver, text, length + 1);
         machine->driver_at = *place;
     }

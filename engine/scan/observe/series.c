@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 
 #define SAME_COUNT 5 /* equal losses, to the last digit */
 #define ZERO_COUNT 3 /* gradient norms or losses of zero */

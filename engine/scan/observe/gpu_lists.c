@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 
 #define MISSES_MOST 3 /* headings of another list, blank lines */
 
@@ -20,7 +20,7 @@ static const struct column_name of_apps[] = {{"gpu_bus_id", 'g'}, {"gpu_uuid", '
                                              {"pid", 'd'},        {"used_gpu_memory", 'm'}, {"used_memory", 'm'}};
 static const struct column_name of_monitor[] = {{"gpu", 'i'}, {"pid", 'd'}, {"sm", 'u'}, {"fb", 'm'}, {"pwr", 'p'}};
 
-#define NAMES(table) table, sizeof table / sizeof *table
+#define NAMES(table) (table), sizeof(table) / sizeof *(table)
 
 /* `separators` part the names; `end`: where the list is over */
 static void read_columns(struct observe_gpus *gpus, enum gpu_list list, const char *text, const char *end, const char *separators,

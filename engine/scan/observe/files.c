@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 
 #define STEPS_OFF 1.8 /* times as many or as few steps as examples, epochs and batch make */
 

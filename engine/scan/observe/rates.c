@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 
 struct unit {
     const char *text;

@@ -1,4 +1,4 @@
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 
 #include <math.h>
 #include <stdarg.h>

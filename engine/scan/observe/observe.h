@@ -12,8 +12,8 @@
  * ranks gave up waiting), `code` (source that was pasted beside the log).
  * A rule tells nothing that a healthy job shows, too; its limits stand beside it.
  */
-#ifndef DTKB_SCAN_OBSERVE_H
-#define DTKB_SCAN_OBSERVE_H
+#ifndef DTKB_SCAN_OBSERVE_OBSERVE_H
+#define DTKB_SCAN_OBSERVE_OBSERVE_H
 
 #include "scan/collect.h"
 #include "scan/line.h"
@@ -113,7 +113,7 @@ struct observe_speed {
     struct setting settings[SETTINGS_MAX];
     unsigned count;
     unsigned runs;               /* commands that started a job */
-    char columns[TABLE_COLUMNS]; /* of a table in text: what each holds, see observe_table.c */
+    char columns[TABLE_COLUMNS]; /* of a table in text: what each holds, see table.c */
     unsigned column_count;
     double data_seconds, step_seconds; /* without the first line */
     unsigned data_lines;
@@ -367,7 +367,7 @@ struct observer {
 /* Evidence with these words at `at`. */
 __attribute__((format(printf, 3, 4))) void observe_tell(struct collect *collect, const struct place *at, const char *format, ...);
 
-/* observe_text.c: a number at `*p` ("-1.5e3", "nan", "-inf"); moves behind it. */
+/* text.c: a number at `*p` ("-1.5e3", "nan", "-inf"); moves behind it. */
 bool observe_number(const char **p, double *value);
 /* Behind the first `word` (any case) that does not stand within a longer word; NULL when there is none. */
 const char *observe_behind(const char *text, const char *word);
@@ -375,7 +375,7 @@ const char *observe_behind(const char *text, const char *word);
 bool observe_after(const char *text, const char *word, double *value, const char **at);
 void readings_add(struct readings *readings, double value, const struct place *place);
 double readings_median(const struct readings *readings, unsigned from, unsigned to);
-/* observe_rates.c: what one line says of speed (NAN where nothing), of the steps that a bar counts (0: none), of quality (NAN). */
+/* rates.c: what one line says of speed (NAN where nothing), of the steps that a bar counts (0: none), of quality (NAN). */
 void rates_read(const char *text, double *rates);
 double rates_epoch_seconds(const char *text);
 unsigned long rates_bar_total(const char *text);
@@ -398,9 +398,9 @@ void gpustat_line(struct observe_gpus *gpus, const char *text, const struct plac
 void gpus_conclude(const struct observe_gpus *gpus, const struct observer *observer, struct collect *collect);
 void speed_line(struct observe_speed *speed, const struct line *line, const struct place *place);
 void speed_conclude(const struct observe_speed *speed, struct collect *collect);
-/* observe_speed.c: the setting of that many GPUs and nodes (0: as before), made where there is none. */
+/* speed.c: the setting of that many GPUs and nodes (0: as before), made where there is none. */
 struct setting *speed_setting(struct observe_speed *speed, unsigned gpus, unsigned nodes);
-/* observe_table.c: a row of a table in text; false where it is none. */
+/* table.c: a row of a table in text; false where it is none. */
 bool table_row(struct observe_speed *speed, const char *text, const struct place *place);
 void plan_line(struct observe_plan *plan, const char *text, const struct place *place);
 void plan_conclude(const struct observe_plan *plan, struct collect *collect);
@@ -424,10 +424,10 @@ void schedule_line(struct observe_schedule *schedule, const char *text, const st
 void schedule_conclude(const struct observe_schedule *schedule, unsigned started, struct collect *collect);
 void scores_line(struct observe_scores *scores, const struct line *line, const struct place *place);
 void scores_conclude(const struct observe_scores *scores, struct collect *collect);
-/* observe_speed.c: hash of the name of the script that a command line starts, 0 for other lines */
+/* speed.c: hash of the name of the script that a command line starts, 0 for other lines */
 uint64_t program_of(const char *text);
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);
-/* observe_lists.c: lists of ranks and of epochs without the ranks' names */
+/* lists.c: lists of ranks and of epochs without the ranks' names */
 void lists_line(struct observe_ranks *ranks, const char *text, const struct place *place);
 void lists_conclude(const struct observe_ranks *ranks, struct collect *collect);
 void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct collect *collect);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 
 #define CELL_MAX 40
 

@@ -1,6 +1,6 @@
 /*
  * Settings: the parts of a transcript that were run alike. One begins with a command line or a heading that says how many GPUs or nodes, or with
- * another version; the readings of the lines behind it are its own. observe_compare.c says what settings tell about one another.
+ * another version; the readings of the lines behind it are its own. compare.c says what settings tell about one another.
  */
 #include <ctype.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 #include "scan/words.h"
 
 /* Does this line say how what follows is run? Commands, headings, remarks; not lines of training. */
@@ -158,7 +158,7 @@ static void read_rate(struct setting *setting, const char *text, const struct pl
 /* The first loss of a setting, and what stands in front of it: epoch and step. */
 static void read_first_loss(struct setting *setting, const char *text, const struct place *place)
 {
-    const char *at;
+    const char *at = text;
     double loss = setting->loss > 0 ? NAN : rates_loss(text, &at);
     if (isnan(loss))
         return;

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 
 bool observe_number(const char **p, double *value)
 {

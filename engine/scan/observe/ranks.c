@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe.h"
+#include "scan/observe/observe.h"
 
 #define ALONE_COUNT 3 /* lines "rank 0 of 1" from who knows where */
 #define LIST_NUMBERS 3
@@ -233,11 +233,11 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     if (device)
         device[5] = '\0'; /* what follows names the rank's own device */
     unsigned numbers = now.numbers = split(text, &now.shape, &now.value);
+    /* Seeds of the ranks are equal for good reason, those of loader workers not. */
+    bool seeds = strstr(text, "worker") && strstr(text, "seed");
     if (judges)
         now.kind = 'm';
-    else if (strstr(text, "worker") && strstr(text, "seed")) /* seeds of the ranks are equal for good reason, those of loader workers not */
-        now.kind = 'r';
-    else if (numbers >= LIST_NUMBERS && any(text, of_chance) && has_fraction_behind(text, of_chance))
+    else if (seeds || (numbers >= LIST_NUMBERS && any(text, of_chance) && has_fraction_behind(text, of_chance)))
         now.kind = 'r';
     else if (((strchr(text, '[') && numbers >= LIST_NUMBERS) || numbers >= 2 * LIST_NUMBERS) && any(text, of_data))
         now.kind = 'd';
