@@ -107,11 +107,16 @@ static void tell_missing(struct tool_report *report, const struct communicator *
 #define NCCL_REMOTE_ERROR 6
 #define NCCL_IN_PROGRESS 7
 
+static bool is_error(json_int_t result)
+{
+    return result > 0 && result <= NCCL_REMOTE_ERROR;
+}
+
 static const char *error_name(json_int_t result)
 {
     static const char *const names[] = {"no error",         "unhandled CUDA error", "system error",        "internal error",
                                         "invalid argument", "invalid usage",        "remote process error"};
-    return result > 0 && result < (json_int_t)(sizeof names / sizeof *names) ? names[result] : NULL;
+    return names[is_error(result) ? result : 0];
 }
 
 static void tell_error(struct tool_report *report, const struct communicator *of, const json_t *rank, json_int_t result,
@@ -134,11 +139,11 @@ static void tell_states(struct tool_report *report, const struct communicator *o
         uint64_t before = report->told;
         if (told == PER_COMMUNICATOR_MAX)
             return;
-        if (error_name(init))
+        if (is_error(init))
             tell_error(report, of, rank, init, "initialization");
         else if (init == NCCL_IN_PROGRESS && running)
             tell_rank(report, of, rank, ROLE_INITIATING, "initializing", "is still being initialized while others run");
-        if (error_name(later))
+        if (is_error(later))
             tell_error(report, of, rank, later, "a running operation");
         if (json_is_true(json_object_get(status, "abort_flag")))
             tell_rank(report, of, rank, ROLE_CASCADE, "aborted", "was aborted");
