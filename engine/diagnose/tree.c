@@ -206,7 +206,7 @@ json_t *tree_trials(const struct trial_runs *trials, const struct candidates *ca
     return list;
 }
 
-static bool tells_of_a_death(const struct evidence *evidence)
+static bool tells_plainly(const struct evidence *evidence)
 {
     return evidence->kind == EV_EXCEPTION || evidence->kind == EV_SIGNAL || evidence->kind == EV_DUMP || evidence->kind == EV_OBSERVED ||
            (evidence->kind == EV_EXIT && evidence->number != 0);
@@ -228,7 +228,7 @@ static json_t *list_evidence(const struct findings *findings, bool (*wanted)(con
 
 json_t *tree_other_evidence(const struct findings *findings, size_t limit)
 {
-    json_t *list = list_evidence(findings, tells_of_a_death, limit);
+    json_t *list = list_evidence(findings, tells_plainly, limit);
     if (json_array_size(list))
         return list;
     json_decref(list);

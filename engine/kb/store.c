@@ -317,8 +317,12 @@ static dtkb_status learn_issue(struct store *store, const struct issue *issue, s
         join(&text, issue->error_lines, issue->error_line_count);
         join(&text, issue->components, issue->component_count);
     }
-    struct lesson lesson = {buf_text(&text),           issue->symptom,  issue->also_symptoms, issue->fixes,
-                            issue->also_symptom_count, issue->fix_count};
+    struct lesson lesson = {.text = buf_text(&text),
+                            .symptom = issue->symptom,
+                            .also_symptoms = issue->also_symptoms,
+                            .also_symptom_count = issue->also_symptom_count,
+                            .fixes = issue->fixes,
+                            .fix_count = issue->fix_count};
     dtkb_status status = text.failed ? err_nomem(err) : learner_add(store->learner, &lesson, err);
     buf_free(&text);
     return status;
