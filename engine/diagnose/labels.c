@@ -129,8 +129,8 @@ void labels_silent_symptoms(const struct opinion *opinion, bool progress, struct
     sort_labels(out, CEILING);
 }
 
-/* How often the first fix of a card is among those that cured a report where the card is right about the trouble. */
-#define FIRST_FIX 0.65
+/* The first fix of a card was among those that cured in 180 of 360 reports where the card was right about the symptom. */
+#define FIRST_FIX 0.5
 
 void labels_fixes(const struct candidates *candidates, const struct opinion *opinion, struct labels *out)
 {

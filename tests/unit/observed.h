@@ -15,20 +15,7 @@ static const struct signature signatures[] = {
     {.id = "alone", .is_regex = true, .pattern = "GPU table: GPU (?<gpu>\\d+) alone works", .role = ROLE_INITIATING},
 };
 
-static struct scan_db *db;
-
-static int build(void **state)
-{
-    (void)state;
-    return scan_db_build(signatures, sizeof signatures / sizeof signatures[0], &db, NULL) == DTKB_OK ? 0 : -1;
-}
-
-static int discard(void **state)
-{
-    (void)state;
-    scan_db_free(db);
-    return 0;
-}
+#include "signature_set.h"
 
 static struct findings of_text(const char *text)
 {

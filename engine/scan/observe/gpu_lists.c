@@ -80,14 +80,6 @@ static void set_value(struct gpu_row *row, char letter, double value)
         row->index = value >= 0 && value < 1024 ? (int)value : -1;
 }
 
-static uint64_t name_hash(const char *name, size_t length)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* Fields that are parted by commas, or by blanks. */
 static bool read_fields(struct observe_gpus *gpus, const char *text, const char *separators, struct gpu_row *row, long *pid, uint64_t *name)
 {
@@ -100,7 +92,7 @@ static bool read_fields(struct observe_gpus *gpus, const char *text, const char 
         char letter = gpus->columns[column];
         bool number = isdigit((unsigned char)*p);
         if (letter == 'g')
-            *name = name_hash(p, length);
+            *name = observe_hash(OBSERVE_HASH, p, length);
         else if (letter == 'd' && number)
             *pid = strtol(p, NULL, 10);
         else
@@ -206,7 +198,7 @@ static bool apps_line(struct observe_gpus *gpus, const char *text, const struct 
         const char *gpu_name = text + strspn(text, " ");
         gpu_name += strcspn(gpu_name, " ");
         gpu_name += strspn(gpu_name, " ");
-        int gpu = *gpu_name ? index_of_name(gpus, name_hash(gpu_name, strcspn(gpu_name, " "))) : -1;
+        int gpu = *gpu_name ? index_of_name(gpus, observe_hash(OBSERVE_HASH, gpu_name, strcspn(gpu_name, " "))) : -1;
         for (; gpu >= 0 && times; times--) /* what uniq(1) has counted */
             gpus_process(gpus, gpu, -(long)++gpus->unnamed, NAN, place);
         return gpu >= 0;
@@ -224,7 +216,7 @@ static bool rocm_line(struct observe_gpus *gpus, const char *text, const struct 
 {
     int index;
     double util;
-    if (sscanf(text, "GPU[%d]", &index) != 1 || index < 0 || index > 1023 || !observe_after(text, "GPU use (%)", &util, NULL))
+    if (sscanf(text, "GPU[%4d]", &index) != 1 || index < 0 || index > 1023 || !observe_after(text, "GPU use (%)", &util, NULL))
         return false;
     struct gpu_row *row = gpus_row(gpus, index, place);
     if (row)

@@ -144,7 +144,7 @@ static bool bare_process_line(struct observe_gpus *gpus, const char *text, const
     long pid;
     double used;
     char type[4], unit[4];
-    if (sscanf(text, " %d %ld %3s %lf%3s", &gpu, &pid, type, &used, unit) != 5 || strcmp(type, "C") != 0 || gpu < 0 || pid < 2 ||
+    if (sscanf(text, " %4d %18ld %3s %lf%3s", &gpu, &pid, type, &used, unit) != 5 || strcmp(type, "C") != 0 || gpu < 0 || pid < 2 ||
         (strcmp(unit, "MiB") != 0 && strcmp(unit, "GiB") != 0))
         return false;
     gpus_process(gpus, gpu, pid, *unit == 'G' ? used * 1024 : used, place);

@@ -15,13 +15,13 @@ static uint64_t list_hash(const char *text)
 {
     size_t length = strcspn(text, "]");
     unsigned commas = 0;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = OBSERVE_HASH;
     bool varied = false;
     if (*text != '[' || text[length] != ']')
         return 0;
     const char *first = text + 1, *member = first;
     for (const char *p = first; p <= text + length; p++) {
-        hash = (hash ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+        hash = observe_hash(hash, p, 1);
         if (*p != ',' && *p != ']')
             continue;
         varied = varied || strncmp(member, first, (size_t)(p - member)) != 0;

@@ -177,7 +177,7 @@ static void read_nccl(struct observe_machine *machine, const char *text, const s
         return;
     const char *release = strstr(text, "==");
     size_t length = release ? strspn(release + 2, "0123456789.") : 0;
-    unsigned package = (unsigned)atoi(text + 14) % MACHINE_PACKAGES;
+    unsigned package = (unsigned)(strtoul(text + 14, NULL, 10) % MACHINE_PACKAGES);
     if (!length || length >= sizeof machine->nccl[0])
         return;
     char *known = machine->nccl[package];

@@ -367,7 +367,12 @@ struct observer {
 /* Evidence with these words at `at`. */
 __attribute__((format(printf, 3, 4))) void observe_tell(struct collect *collect, const struct place *at, const char *format, ...);
 
-/* text.c: a number at `*p` ("-1.5e3", "nan", "-inf"); moves behind it. */
+/* text.c: what was hashed so far, and `length` more bytes of text (FNV-1a). Equal texts are meant, nothing is kept of it. */
+#define OBSERVE_HASH UINT64_C(0xcbf29ce484222325) /* of nothing */
+uint64_t observe_hash(uint64_t hash, const char *text, size_t length);
+/* Is one of the words, up to a NULL, in the text, in any case? */
+bool observe_any(const char *text, const char *const *words);
+/* A number at `*p` ("-1.5e3", "nan", "-inf"); moves behind it. */
 bool observe_number(const char **p, double *value);
 /* Behind the first `word` (any case) that does not stand within a longer word; NULL when there is none. */
 const char *observe_behind(const char *text, const char *word);
@@ -391,7 +396,7 @@ void gpus_line(struct observe_gpus *gpus, const char *text, const struct place *
 /* A row of the table that is read (`index` -1: the next one), NULL where it is full; a process on a GPU. */
 struct gpu_row *gpus_row(struct observe_gpus *gpus, int index, const struct place *place);
 void gpus_process(struct observe_gpus *gpus, int gpu, long pid, double used, const struct place *place);
-/* observe_gpu_lists.c: a heading or a row of a list with columns; false where it is none. */
+/* gpu_lists.c: a heading or a row of a list with columns; false where it is none. */
 bool gpu_list_line(struct observe_gpus *gpus, const char *text, const struct place *place);
 /* "[0] Tesla V100 | 45'C,  98 % |  1234 / 16160 MB | 4711/1000M user(1000M)" */
 void gpustat_line(struct observe_gpus *gpus, const char *text, const struct place *place);

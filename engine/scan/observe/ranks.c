@@ -10,11 +10,6 @@
 #define LIST_NUMBERS 3
 #define MANY_NUMBERS 8
 
-static uint64_t mix(uint64_t hash, unsigned char byte)
-{
-    return (hash ^ byte) * UINT64_C(0x100000001b3);
-}
-
 /* "rank 0 of 1", "rank: 0, world size: 1", "rank=0 size=1", "GLOBAL_RANK: 0, MEMBER: 1/1", "process 0/1". A local rank is another matter. */
 static bool read_claim(const char *text, double *rank, double *size)
 {
@@ -61,9 +56,9 @@ static void read_alone(struct observe_ranks *ranks, const struct line *line, con
         return;
     ranks->alone++;
     ranks->alone_at = *place;
-    uint64_t origin = UINT64_C(0xcbf29ce484222325);
+    uint64_t origin = OBSERVE_HASH;
     for (const char *p = line->bare; p < line->text; p++)
-        origin = isspace((unsigned char)*p) ? origin : mix(origin, (unsigned char)*p);
+        origin = isspace((unsigned char)*p) ? origin : observe_hash(origin, p, 1);
     for (unsigned i = 0; i < ranks->origin_count; i++)
         if (ranks->origins[i] == origin)
             return;
@@ -71,29 +66,20 @@ static void read_alone(struct observe_ranks *ranks, const struct line *line, con
         ranks->origins[ranks->origin_count++] = origin;
 }
 
-static bool any(const char *text, const char *const *words)
-{
-    for (size_t i = 0; words[i]; i++)
-        if (strcasestr(text, words[i]))
-            return true;
-    return false;
-}
-
 /* Words and numbers apart, hashed: lines that say the same thing of other values have the same shape. */
 static unsigned split(const char *text, uint64_t *shape, uint64_t *value)
 {
     unsigned numbers = 0;
-    *shape = *value = UINT64_C(0xcbf29ce484222325);
+    *shape = *value = OBSERVE_HASH;
     for (const char *p = text; *p;) {
         const char *q = p;
         double read;
         if ((p == text || !isalnum((unsigned char)p[-1])) && observe_number(&q, &read)) {
-            for (; p < q; p++)
-                *value = mix(*value, (unsigned char)*p);
-            *value = mix(*value, ' ');
+            *value = observe_hash(observe_hash(*value, p, (size_t)(q - p)), " ", 1);
+            p = q;
             numbers++;
         } else {
-            *shape = isspace((unsigned char)*p) ? *shape : mix(*shape, (unsigned char)*p);
+            *shape = isspace((unsigned char)*p) ? *shape : observe_hash(*shape, p, 1);
             p++;
         }
     }
@@ -219,13 +205,13 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     struct rank_value now = {0};
     char text[LINE_MAX_BYTES + 1];
     const char *rest = behind_rank(line, &now.rank);
-    bool judges = rest && any(rest, of_judgement);
+    bool judges = rest && observe_any(rest, of_judgement);
     if (rest && read_count(rest, &now.shape, &now.value)) {
         now.kind = 'c';
         keep(ranks, &now, place);
         return;
     }
-    if (!rest || !strpbrk(rest, "0123456789") || (!judges && any(rest, neither)))
+    if (!rest || !strpbrk(rest, "0123456789") || (!judges && observe_any(rest, neither)))
         return;
     size_t length = strlen(rest);
     memcpy(text, rest, length + 1);
@@ -237,9 +223,9 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     bool seeds = strstr(text, "worker") && strstr(text, "seed");
     if (judges)
         now.kind = 'm';
-    else if (seeds || (numbers >= LIST_NUMBERS && any(text, of_chance) && has_fraction_behind(text, of_chance)))
+    else if (seeds || (numbers >= LIST_NUMBERS && observe_any(text, of_chance) && has_fraction_behind(text, of_chance)))
         now.kind = 'r';
-    else if (((strchr(text, '[') && numbers >= LIST_NUMBERS) || numbers >= 2 * LIST_NUMBERS) && any(text, of_data))
+    else if (((strchr(text, '[') && numbers >= LIST_NUMBERS) || numbers >= 2 * LIST_NUMBERS) && observe_any(text, of_data))
         now.kind = 'd';
     else if (has_fraction_behind(text, of_parameters) || observe_after(text, "checksum", &checksum, NULL))
         now.kind = 'p';

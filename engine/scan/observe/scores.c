@@ -9,14 +9,6 @@
 #define APART_LEAST 0.0003 /* of the score: more than rounding does */
 #define APART_MOST 0.3     /* beyond that another thing was measured */
 
-static bool any(const char *text, const char *const *words)
-{
-    for (size_t i = 0; words[i]; i++)
-        if (strcasestr(text, words[i]))
-            return true;
-    return false;
-}
-
 /* A command that evaluates, or a remark that one model was used */
 static void read_command(struct observe_scores *scores, const char *text)
 {
@@ -28,7 +20,7 @@ static void read_command(struct observe_scores *scores, const char *text)
         if (!strncmp(command, looking[i], strlen(looking[i])))
             return;
     observe_counts(text, &gpus, &nodes);
-    scores->evaluating = any(text, evaluating);
+    scores->evaluating = observe_any(text, evaluating);
     scores->program = program_of(text);
     scores->width = (gpus ? gpus : 1) * (nodes ? nodes : 1);
 }
@@ -37,7 +29,7 @@ static void read_command(struct observe_scores *scores, const char *text)
 static bool read_score(const char *text, double *score, uint64_t *shape)
 {
     bool found = false;
-    *shape = UINT64_C(0xcbf29ce484222325);
+    *shape = OBSERVE_HASH;
     for (const char *p = text; *p; p++) {
         const char *q = p;
         double value;
@@ -49,7 +41,7 @@ static bool read_score(const char *text, double *score, uint64_t *shape)
             }
             p = q - 1;
         } else if (isalpha((unsigned char)*p)) {
-            *shape = (*shape ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+            *shape = observe_hash(*shape, p, 1);
         }
     }
     return found;
@@ -67,7 +59,7 @@ void scores_line(struct observe_scores *scores, const struct line *line, const s
         return;
     }
     bool told = strcasestr(text, "test result") != NULL;
-    if ((!scores->evaluating && !told) || !scores->width || line->length > 200 || any(text, other_values) ||
+    if ((!scores->evaluating && !told) || !scores->width || line->length > 200 || observe_any(text, other_values) ||
         !read_score(text, &now.value, &now.shape))
         return;
     for (unsigned i = 0; i < scores->count; i++) {

@@ -163,9 +163,7 @@ static void read_first_loss(struct setting *setting, const char *text, const str
     if (isnan(loss))
         return;
     setting->loss = loss;
-    setting->loss_step = UINT64_C(0xcbf29ce484222325);
-    for (const char *p = text; p < at; p++)
-        setting->loss_step = (setting->loss_step ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+    setting->loss_step = observe_hash(OBSERVE_HASH, text, (size_t)(at - text));
     setting->loss_at = *place;
 }
 

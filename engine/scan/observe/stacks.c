@@ -51,13 +51,6 @@ static const struct frame_mark marks[] = {{"init_process_group", WAIT_MEETING},
                                           {"autograd/graph.py", WAIT_DEVICE},
                                           {"autograd/__init__.py", WAIT_DEVICE}};
 
-static uint64_t mix_text(uint64_t hash, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static void count_position(struct observe_stacks *stacks, uint64_t position)
 {
     unsigned i = 0;
@@ -89,7 +82,7 @@ static void open_stack(struct observe_stacks *stacks, bool headed, bool comparab
     stacks->frames = FRAMES + 1;
     stacks->headed = headed;
     stacks->comparable = comparable;
-    stacks->position = UINT64_C(0xcbf29ce484222325);
+    stacks->position = OBSERVE_HASH;
 }
 
 /* "Thread 0x7F.. (idle): "MainThread"", "Thread 1 (Thread 0x.. (LWP 4711)):", "Current thread 0x.. (most recent call first):" */
@@ -119,7 +112,7 @@ static size_t bare_frame(const char **text)
 static void read_frame(struct observe_stacks *stacks, const char *frame)
 {
     stacks->frames--;
-    stacks->position = mix_text(stacks->position, frame, strlen(frame));
+    stacks->position = observe_hash(stacks->position, frame, strlen(frame));
     /* A wrapped model that waits itself, not the model inside of it, exchanges buffers or gradients. */
     if (!stacks->read++ && strstr(frame, "torch/nn/parallel/distributed.py"))
         stacks->waits = WAIT_COLLECTIVE;
@@ -150,7 +143,7 @@ bool stacks_line(struct observe_stacks *stacks, const char *text, const struct p
     size_t function = bare_frame(&bare);
     if (!stacks->frames && !function)
         return false;
-    uint64_t hash = mix_text(0, bare, function);
+    uint64_t hash = observe_hash(0, bare, function);
     if (!stacks->frames || (!stacks->headed && function && hash == stacks->last_function))
         open_stack(stacks, false, true); /* without headings; the same function again is that of the next process */
     const char *p = text + strspn(text, " ");

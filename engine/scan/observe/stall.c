@@ -128,14 +128,6 @@ static void read_command(struct observe_stall *stall, const char *command)
     }
 }
 
-static uint64_t text_hash(const char *text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* "iteration     2000/    2000", " 100%|##########| 990/990 [", "done training in 162 s": the last of the work */
 static bool is_last(const char *text, bool progress)
 {
@@ -234,7 +226,7 @@ static void read_job(struct observe_stall *stall, const struct line *line, const
     stall->done = is_last(line->text, progress) || (stall->done && !progress);
     stall->stage = stage != STAGE_UNKNOWN ? stage : stall->stage;
     stall->last_time = isnan(line->time) ? stall->last_time : line->time;
-    stall->last_step = progress ? text_hash(line->text) : stall->last_step;
+    stall->last_step = progress ? observe_hash(OBSERVE_HASH, line->text, line->length) : stall->last_step;
     stall->interrupted = stall->interrupted && !stall->moved;
     stall->at = stall->interrupted ? stall->at : *place;
 }
@@ -262,7 +254,7 @@ void stall_line(struct observe_stall *stall, const struct line *line, const stru
     } else if (stall->asked_time && !isnan(line->time)) {
         stall->clock = line->time;
         stall->asked_time = false;
-    } else if (stall->behind_prompt && progress && text_hash(line->text) == stall->last_step) {
+    } else if (stall->behind_prompt && progress && observe_hash(OBSERVE_HASH, line->text, line->length) == stall->last_step) {
         stall->same_again = true; /* tail(1), some time later */
     } else if (!stall->behind_prompt && line->length && (progress || !stall->interrupted)) {
         read_job(stall, line, place, progress);

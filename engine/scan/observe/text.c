@@ -7,6 +7,21 @@
 
 #include "scan/observe/observe.h"
 
+uint64_t observe_hash(uint64_t hash, const char *text, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+bool observe_any(const char *text, const char *const *words)
+{
+    for (size_t i = 0; words[i]; i++)
+        if (strcasestr(text, words[i]))
+            return true;
+    return false;
+}
+
 bool observe_number(const char **p, double *value)
 {
     const char *q = *p + (**p == '-' || **p == '+');
