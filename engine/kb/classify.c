@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "kb/kb_private.h"
+#include "kb/learner.h"
+#include "kb/postings.h"
 #include "kb/words.h"
 
 struct candidate_label {
@@ -29,25 +31,39 @@ static struct candidate_label *find(struct learned *learned, const char *label)
     return NULL;
 }
 
-static dtkb_status read_labels(struct kb *kb, const struct layer *layer, enum label_task task, struct learned *out, struct err *err)
+/* A layer's numbers of labels, and the statement that reads its words. */
+struct source {
+    const struct layer *layer;
+    sqlite3_stmt *word;
+    struct candidate_label *numbered[LABELS_MAX + 1]; /* NULL: of the other task */
+};
+
+static struct candidate_label *find_or_add(struct kb *kb, struct learned *learned, const char *name)
+{
+    struct candidate_label *label = find(learned, name);
+    const char *copy = label || !name || learned->count == KB_GUESSES_MAX ? NULL : arena_strdup(&kb->arena, name);
+    if (!copy)
+        return label;
+    label = &learned->labels[learned->count++];
+    label->label = copy;
+    return label;
+}
+
+static dtkb_status read_labels(struct kb *kb, struct source *source, enum label_task task, struct learned *out, struct err *err)
 {
     sqlite3_stmt *row = NULL;
-    dtkb_status status = layer_prepare(layer, "SELECT label, weight FROM learned WHERE task = ?1 ORDER BY n", &row, err);
+    dtkb_status status = layer_prepare(source->layer, "SELECT n, label, weight FROM learned WHERE task = ?1 ORDER BY n", &row, err);
     if (status == DTKB_OK)
         sqlite3_bind_int(row, 1, (int)task);
-    while (status == DTKB_OK && layer_step(layer, row, &status, err)) {
-        const char *name = (const char *)sqlite3_column_text(row, 0);
-        sqlite3_int64 weight = sqlite3_column_int64(row, 1);
-        struct candidate_label *label = find(out, name);
-        const char *copy = label || !name || out->count == KB_GUESSES_MAX ? NULL : arena_strdup(&kb->arena, name);
-        if (copy) {
-            label = &out->labels[out->count++];
-            label->label = copy;
-        }
-        if (!label || weight < 0)
-            status = layer_damaged(layer, "learned labels", err);
-        else
+    while (status == DTKB_OK && layer_step(source->layer, row, &status, err)) {
+        sqlite3_int64 number = sqlite3_column_int64(row, 0), weight = sqlite3_column_int64(row, 2);
+        struct candidate_label *label = find_or_add(kb, out, (const char *)sqlite3_column_text(row, 1));
+        if (!label || weight < 0 || number < 1 || number > LABELS_MAX) {
+            status = layer_damaged(source->layer, "learned labels", err);
+        } else {
             label->weight += (double)weight / 1000.0;
+            source->numbered[number] = label;
+        }
     }
     sqlite3_finalize(row);
     return status;
@@ -64,19 +80,21 @@ static dtkb_status read_vocabulary(const struct layer *layer, struct learned *ou
 }
 
 /* Adds what one layer holds of the word to `here` of its labels. */
-static dtkb_status read_word(const struct layer *layer, sqlite3_stmt *row, const char *word, struct learned *learned, struct err *err)
+static dtkb_status read_word(const struct source *source, const char *word, struct err *err)
 {
     dtkb_status status = DTKB_OK;
-    sqlite3_bind_text(row, 1, word, -1, SQLITE_STATIC);
-    while (status == DTKB_OK && layer_step(layer, row, &status, err)) {
-        struct candidate_label *label = find(learned, (const char *)sqlite3_column_text(row, 0));
-        sqlite3_int64 weight = sqlite3_column_int64(row, 1);
-        if (weight < 0)
-            status = layer_damaged(layer, "learned words", err);
-        else if (label)
-            label->here += (double)weight / 1000.0;
+    sqlite3_bind_text(source->word, 1, word, -1, SQLITE_STATIC);
+    if (layer_step(source->layer, source->word, &status, err)) {
+        struct postings list;
+        const void *bytes = sqlite3_column_blob(source->word, 0);
+        postings_begin(&list, bytes ? bytes : "", (size_t)sqlite3_column_bytes(source->word, 0), LABELS_MAX);
+        for (; list.doc != POSTINGS_END; postings_next(&list))
+            if (source->numbered[list.doc])
+                source->numbered[list.doc]->here += (double)list.weight / 1000.0;
+        if (list.damaged)
+            status = layer_damaged(source->layer, "learned words", err);
     }
-    sqlite3_reset(row);
+    sqlite3_reset(source->word);
     return status;
 }
 
@@ -96,15 +114,15 @@ static bool weigh(struct learned *learned, double x)
     return everywhere > 0;
 }
 
-/* `rows` holds a statement for each layer. Words that nobody wrote count for nothing: `known` is what is left of the text's length. */
-static dtkb_status score_words(struct kb *kb, sqlite3_stmt **rows, const struct words *words, struct learned *learned, double *known,
-                               struct err *err)
+/* Words that nobody wrote count for nothing: `known` is what is left of the text's length. */
+static dtkb_status score_words(const struct source *sources, size_t count, const struct words *words, struct learned *learned,
+                               double *known, struct err *err)
 {
     dtkb_status status = DTKB_OK;
     double squares = 0;
     for (size_t w = 0; status == DTKB_OK && w < words->count; w++) {
-        for (size_t i = 0; status == DTKB_OK && i < kb->layer_count; i++)
-            status = read_word(&kb->layers[i], rows[i], words->list[w].text, learned, err);
+        for (size_t i = 0; status == DTKB_OK && i < count; i++)
+            status = read_word(&sources[i], words->list[w].text, err);
         if (status == DTKB_OK && weigh(learned, words->list[w].weight))
             squares += words->list[w].weight * words->list[w].weight;
     }
@@ -112,24 +130,32 @@ static dtkb_status score_words(struct kb *kb, sqlite3_stmt **rows, const struct 
     return status;
 }
 
+static dtkb_status open_source(struct kb *kb, const struct layer *layer, enum label_task task, struct learned *learned, struct source *out,
+                               struct err *err)
+{
+    out->layer = layer;
+    dtkb_status status = read_labels(kb, out, task, learned, err);
+    if (status == DTKB_OK)
+        status = read_vocabulary(layer, learned, err);
+    if (status == DTKB_OK)
+        status = layer_prepare(layer, "SELECT labels FROM word WHERE word = ?1", &out->word, err);
+    return status;
+}
+
 static dtkb_status score_layers(struct kb *kb, const struct words *words, enum label_task task, struct learned *learned, double *known,
                                 struct err *err)
 {
-    sqlite3_stmt **rows = calloc(kb->layer_count, sizeof *rows);
-    dtkb_status status = rows ? DTKB_OK : err_nomem(err);
-    for (size_t i = 0; status == DTKB_OK && i < kb->layer_count; i++) {
-        status = layer_prepare(&kb->layers[i],
-                               "SELECT learned.label, word.weight FROM word JOIN learned ON learned.n = word.label"
-                               " WHERE word.word = ?1 AND learned.task = ?2",
-                               &rows[i], err);
-        if (status == DTKB_OK)
-            sqlite3_bind_int(rows[i], 2, (int)task);
-    }
+    struct source *sources = calloc(kb->layer_count, sizeof *sources);
+    dtkb_status status = sources ? DTKB_OK : err_nomem(err);
+    for (size_t i = 0; status == DTKB_OK && i < kb->layer_count; i++)
+        status = open_source(kb, &kb->layers[i], task, learned, &sources[i], err);
+    for (size_t i = 0; i < learned->count; i++)
+        learned->total += learned->labels[i].weight;
     if (status == DTKB_OK)
-        status = score_words(kb, rows, words, learned, known, err);
-    for (size_t i = 0; rows && i < kb->layer_count; i++)
-        sqlite3_finalize(rows[i]);
-    free(rows);
+        status = score_words(sources, kb->layer_count, words, learned, known, err);
+    for (size_t i = 0; sources && i < kb->layer_count; i++)
+        sqlite3_finalize(sources[i].word);
+    free(sources);
     return status;
 }
 
@@ -163,21 +189,8 @@ dtkb_status kb_classify(struct kb *kb, const char *text, enum label_task task, s
     double known = 0;
     out->count = 0;
     dtkb_status status = words_of(text, &words, err);
-    if (status == DTKB_OK && !learned) {
-        words_free(&words);
+    if (status == DTKB_OK && !learned)
         status = err_nomem(err);
-    }
-    if (status != DTKB_OK) {
-        free(learned);
-        return status;
-    }
-    for (size_t i = 0; status == DTKB_OK && i < kb->layer_count; i++) {
-        status = read_labels(kb, &kb->layers[i], task, learned, err);
-        if (status == DTKB_OK)
-            status = read_vocabulary(&kb->layers[i], learned, err);
-    }
-    for (size_t i = 0; i < learned->count; i++)
-        learned->total += learned->labels[i].weight;
     if (status == DTKB_OK)
         status = score_layers(kb, &words, task, learned, &known, err);
     if (status == DTKB_OK)

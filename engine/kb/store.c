@@ -94,8 +94,8 @@ dtkb_status store_begin(sqlite3 *db, label_title_fn title, void *context, struct
         status = execute(store, store_schema, err);
     if (status == DTKB_OK && !prepare_all(store))
         status = failed(store, err);
-    if (status == DTKB_OK)
-        status = learner_new(db, &store->learner, err);
+    if (status == DTKB_OK && !(store->learner = learner_new(db)))
+        status = err_nomem(err);
     if (status == DTKB_OK)
         *out = store;
     else
@@ -407,7 +407,7 @@ static dtkb_status write_meta(struct store *store, struct err *err)
     sqlite3_snprintf(sizeof sql, sql,
                      "INSERT INTO meta VALUES ('issues', %lld), ('faults', %lld), ('how_to', %lld), ('causes', %lld), ('signatures', %lld),"
                      " ('threads', (SELECT count(DISTINCT url) FROM issue WHERE kind <> 'report')), ('reports', %lld),"
-                     " ('words', (SELECT count(DISTINCT word) FROM word))",
+                     " ('words', (SELECT count(*) FROM word))",
                      store->faults + store->how_to, store->faults, store->how_to, store->causes, store->signatures, store->reports);
     return execute(store, sql, err);
 }
@@ -425,6 +425,8 @@ static dtkb_status set_rank(struct store *store, struct err *err)
 dtkb_status store_finish(struct store *store, struct err *err)
 {
     dtkb_status status = indexer_write(store->indexer, store->db, err);
+    if (status == DTKB_OK)
+        status = learner_write(store->learner, err);
     if (status == DTKB_OK)
         status = write_meta(store, err);
     if (status == DTKB_OK)

@@ -8,7 +8,7 @@
 #include "kb/taxonomy.h"
 
 #define STORE_APPLICATION_ID 0x44544b42 /* "DTKB" */
-#define STORE_SCHEMA 2                  /* user_version; a library refuses newer ones */
+#define STORE_SCHEMA 3                  /* user_version; a library refuses newer ones */
 
 struct store;
 

@@ -15,10 +15,10 @@ const char store_schema[] =
     " versions TEXT NOT NULL, log TEXT, year INTEGER);"
     "CREATE INDEX issue_url ON issue (url);"
     "CREATE TABLE prior (symptom TEXT PRIMARY KEY, issues INTEGER NOT NULL) WITHOUT ROWID;"
-    /* The classifier's counts (classify.h), in thousandths. */
+    /* The classifier's counts (classify.h), in thousandths: of a word a list (postings.h) of what it weighs under each label. */
     "CREATE TABLE learned (n INTEGER PRIMARY KEY, task INTEGER NOT NULL, label TEXT NOT NULL, weight INTEGER NOT NULL, UNIQUE (task, "
     "label));"
-    "CREATE TABLE word (word TEXT, label INTEGER, weight INTEGER NOT NULL, PRIMARY KEY (word, label)) WITHOUT ROWID;"
+    "CREATE TABLE word (word TEXT PRIMARY KEY, labels BLOB NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE scan_set (bytes BLOB NOT NULL);"
     /* The ranking index (postings.h): words and marks. */
     "CREATE TABLE term (word BLOB PRIMARY KEY, issues INTEGER NOT NULL, bound REAL NOT NULL, list BLOB NOT NULL) WITHOUT ROWID;"

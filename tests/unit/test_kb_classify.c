@@ -81,18 +81,19 @@ static struct kb *open_kb(const char *file, const char *pack)
 static const char *learned_file(void)
 {
     static char path[256];
+    static const struct lesson lessons[] = {{.text = "zebra zebra quagga", .symptom = "training-evaluation/hang"},
+                                            {.text = "quagga okapi", .symptom = "training-evaluation/path-error"}};
     sqlite3 *db;
-    struct learner *learner;
     (void)snprintf(path, sizeof path, "%s/learned.db", directory);
     struct store *store;
     (void)unlink(path);
     assert_int_equal(store_create_file(path, &db, NULL), DTKB_OK);
     assert_int_equal(store_begin(db, NULL, NULL, &store, NULL), DTKB_OK);
-    assert_int_equal(learner_new(db, &learner, NULL), DTKB_OK);
-    struct lesson hang = {.text = "zebra zebra quagga", .symptom = "training-evaluation/hang"};
-    struct lesson path_error = {.text = "quagga okapi", .symptom = "training-evaluation/path-error"};
-    assert_int_equal(learner_add(learner, &hang, NULL), DTKB_OK);
-    assert_int_equal(learner_add(learner, &path_error, NULL), DTKB_OK);
+    struct learner *learner = learner_new(db);
+    assert_non_null(learner);
+    for (size_t i = 0; i < sizeof lessons / sizeof *lessons; i++)
+        assert_int_equal(learner_add(learner, &lessons[i], NULL), DTKB_OK);
+    assert_int_equal(learner_write(learner, NULL), DTKB_OK);
     learner_free(learner);
     assert_int_equal(store_finish(store, NULL), DTKB_OK);
     store_free(store);
@@ -120,6 +121,22 @@ static void shares_follow_the_formula(void **unused)
     kb_close(kb);
 }
 
+static void too_many_labels_are_refused(void **unused)
+{
+    (void)unused;
+    struct learner *learner = learner_new(NULL);
+    struct err err = {0};
+    assert_non_null(learner);
+    for (int i = 0; i <= KB_GUESSES_MAX; i++) {
+        char symptom[32];
+        (void)snprintf(symptom, sizeof symptom, "stage/symptom-%d", i);
+        struct lesson lesson = {.text = "zebra", .symptom = symptom};
+        assert_int_equal(learner_add(learner, &lesson, &err), i < KB_GUESSES_MAX ? DTKB_OK : DTKB_E_FORMAT);
+    }
+    assert_non_null(strstr(err.text, "stage/symptom-128"));
+    learner_free(learner);
+}
+
 static void a_text_without_a_known_word_has_no_guess(void **unused)
 {
     (void)unused;
@@ -137,7 +154,8 @@ static void a_text_without_a_known_word_has_no_guess(void **unused)
 static void damaged_counts_are_told(void **unused)
 {
     (void)unused;
-    static const char *const damage[] = {"UPDATE learned SET weight = -5", "UPDATE word SET weight = -5"};
+    static const char *const damage[] = {"UPDATE learned SET weight = -5", "UPDATE learned SET n = n + 1000",
+                                         "UPDATE word SET labels = x'80'", "UPDATE word SET labels = x'ff7f02ff7f01'"};
     for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
         const char *file = learned_file();
         sqlite3 *db;
@@ -245,6 +263,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_counted_and_scaled),
         cmocka_unit_test(shares_follow_the_formula),
+        cmocka_unit_test(too_many_labels_are_refused),
         cmocka_unit_test(a_text_without_a_known_word_has_no_guess),
         cmocka_unit_test(damaged_counts_are_told),
         cmocka_unit_test(a_pack_teaches_too),
