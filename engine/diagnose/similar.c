@@ -74,7 +74,8 @@ static const char *detected(const struct findings *findings, const char *compone
     return NULL;
 }
 
-/* "about" against "detected" for each version the issue names; an issue that is older than what runs here is marked so. */
+/* "about" against "detected" for each version the issue names; an issue that is older than what runs here is marked so. Python alone makes
+ * none old: a log names it by its paths, and its troubles are rarely the frameworks'. */
 static json_t *versions_json(const struct issue *issue, const struct findings *findings, bool *old)
 {
     json_t *list = json_array();
@@ -82,7 +83,7 @@ static json_t *versions_json(const struct issue *issue, const struct findings *f
         const char *component = issue->versions[i].component, *about = issue->versions[i].version;
         const char *here = detected(findings, component);
         json_t *entry = json_pack("{s:s, s:s, s:s?}", "component", component, "about", about, "detected", here);
-        if (here && version_compare(about, here) < 0)
+        if (here && strcmp(component, "python") != 0 && version_compare(about, here) < 0)
             *old = true;
         json_array_append_new(list, entry);
     }

@@ -7,6 +7,7 @@
 #include "kb/card.h"
 #include "kb/indexer.h"
 #include "kb/learner.h"
+#include "kb/log_versions.h"
 #include "kb/store_schema.h"
 #include "kb/tokenizer.h"
 
@@ -336,7 +337,7 @@ static json_t *versions_to_json(const struct issue *issue)
     return object;
 }
 
-dtkb_status store_add_issue(struct store *store, const struct issue *issue, struct err *err)
+static dtkb_status insert_issue(struct store *store, const struct issue *issue, struct err *err)
 {
     sqlite3_stmt *insert = store->insert_issue;
     const char *plain[] = {issue->id, issue->url, issue->source, issue->framework, issue->kind, issue->evidence};
@@ -363,12 +364,23 @@ dtkb_status store_add_issue(struct store *store, const struct issue *issue, stru
     store->faults += strcmp(issue->kind, "fault") == 0;
     store->how_to += strcmp(issue->kind, "how-to") == 0;
     store->reports += strcmp(issue->kind, "report") == 0;
+    return status;
+}
+
+dtkb_status store_add_issue(struct store *store, const struct issue *given, struct err *err)
+{
+    struct arena arena = {0};
+    struct issue issue = *given;
+    dtkb_status status = log_versions(&issue, &arena, err);
     if (status == DTKB_OK)
-        status = count_prior(store, issue, err);
+        status = insert_issue(store, &issue, err);
     if (status == DTKB_OK)
-        status = index_issue(store, issue, err);
+        status = count_prior(store, &issue, err);
     if (status == DTKB_OK)
-        status = learn_issue(store, issue, err);
+        status = index_issue(store, &issue, err);
+    if (status == DTKB_OK)
+        status = learn_issue(store, &issue, err);
+    arena_free(&arena);
     return status;
 }
 

@@ -13,11 +13,8 @@ static const struct {
 } marks[] = {
     {"NCCL version", "nccl", 2},
     {"RCCL version", "rccl", 2},
-    {"nvidia-nccl-cu", "nccl", 2},
     {"PyTorch version", "torch", 2},
     {"torch version", "torch", 2},
-    {"torch==", "torch", 2},
-    {"[pip3] torch ", "torch", 2},
     {"torch ", "torch", 2},
     {"pytorch ", "torch", 2},
     {"CUDA used to build PyTorch", "cuda", 2},
@@ -30,17 +27,10 @@ static const struct {
     {"Python ", "python", 2},
     {"Horovod v", "horovod", 2},
     {"Horovod version", "horovod", 2},
-    {"horovod==", "horovod", 2},
     {"TensorFlow version", "tensorflow", 2},
     {"TensorFlow ", "tensorflow", 2},
-    {"tensorflow==", "tensorflow", 2},
     {"DeepSpeed version", "deepspeed", 2},
     {"DeepSpeed info: version", "deepspeed", 2},
-    {"deepspeed==", "deepspeed", 2},
-    {"accelerate==", "accelerate", 2},
-    {"transformers==", "transformers", 2},
-    {"pytorch-lightning==", "lightning", 2},
-    {"ray==", "ray", 2},
     {"Open MPI v", "openmpi", 2},
     {"(Open MPI) ", "openmpi", 2},
     {"Open MPI: ", "openmpi", 2},
@@ -49,6 +39,57 @@ static const struct {
     {"/python3.", "python", 1}, /* the dot is part of the mark: see below */
     {"/python2.", "python", 1},
 };
+
+/* Packages as pip, conda and the names of their files call them; digits may follow the name (nvidia-nccl-cu12). */
+static const struct {
+    const char *name, *component;
+} packages[] = {
+    {"torch", "torch"},
+    {"pytorch", "torch"},
+    {"nvidia-nccl-cu", "nccl"},
+    {"tensorflow", "tensorflow"},
+    {"tensorflow-gpu", "tensorflow"},
+    {"tensorflow-cpu", "tensorflow"},
+    {"keras", "keras"},
+    {"horovod", "horovod"},
+    {"deepspeed", "deepspeed"},
+    {"megatron-core", "megatron"},
+    {"accelerate", "accelerate"},
+    {"transformers", "transformers"},
+    {"lightning", "lightning"},
+    {"pytorch-lightning", "lightning"},
+    {"ray", "ray"},
+    {"jax", "jax"},
+    {"jaxlib", "jaxlib"},
+    {"flash-attn", "flash-attn"},
+    {"vllm", "vllm"},
+    {"mpi4py", "mpi4py"},
+    {"mxnet", "mxnet"},
+    {"mxnet-cu", "mxnet"},
+    {"paddlepaddle-gpu", "paddlepaddle"},
+    {"xgboost", "xgboost"},
+};
+
+/* The component of a package's name; underscores and dashes are one. NULL when unknown. */
+static const char *component_of(const char *name, size_t length)
+{
+    while (length && isdigit((unsigned char)name[length - 1]))
+        length--;
+    for (size_t i = 0; i < sizeof packages / sizeof packages[0]; i++) {
+        const char *known = packages[i].name;
+        size_t n = 0;
+        while (n < length && known[n] && (tolower((unsigned char)name[n]) == known[n] || (name[n] == '_' && known[n] == '-')))
+            n++;
+        if (n == length && !known[n])
+            return packages[i].component;
+    }
+    return NULL;
+}
+
+static bool is_name_byte(char c)
+{
+    return isalnum((unsigned char)c) || c == '-' || c == '_';
+}
 
 static size_t version_length(const char *p, unsigned parts)
 {
@@ -68,8 +109,40 @@ static size_t version_length(const char *p, unsigned parts)
     return n;
 }
 
+/* Is the version at `at` one of a package? `name==1.2` and `name-1.2` are anywhere, `name   1.2` begins a line of a list. */
+static const char *package_before(const struct line *line, const char *at)
+{
+    const char *end = at, *start;
+    while (end > line->text && end[-1] == ' ')
+        end--;
+    bool listed = end < at;
+    if (!listed && end - line->text >= 2 && end[-1] == '=' && end[-2] == '=')
+        end -= 2;
+    else if (!listed && end > line->text && end[-1] == '-')
+        end--;
+    else if (!listed)
+        return NULL;
+    for (start = end; start > line->text && is_name_byte(start[-1]);)
+        start--;
+    if (listed && start != line->text + strspn(line->text, " ") && (start - line->text < 2 || start[-2] != ']'))
+        return NULL;
+    return component_of(start, (size_t)(end - start));
+}
+
+static void packages_read(const struct line *line, version_fn found, void *context)
+{
+    for (const char *p = line->text; (p = strpbrk(p, "0123456789"));) {
+        const char *component = p > line->text && strchr("=- ", p[-1]) ? package_before(line, p) : NULL;
+        size_t length = component ? version_length(p, 2) : 0;
+        if (length)
+            found(context, component, p, length);
+        p += length ? length : strspn(p, "0123456789.");
+    }
+}
+
 void versions_read(const struct line *line, version_fn found, void *context)
 {
+    packages_read(line, found, context);
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         const char *before = marks[i].before;
         size_t n = strlen(before);
@@ -83,8 +156,6 @@ void versions_read(const struct line *line, version_fn found, void *context)
                 found(context, marks[i].component, at - 2, minor + 2);
             continue;
         }
-        if (!strcmp(before, "nvidia-nccl-cu"))
-            at += strspn(at, "0123456789");
         if (!strncasecmp(at, "(runtime)", 9))
             at += 9;
         at += strspn(at, " :='\"(v");

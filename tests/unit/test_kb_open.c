@@ -188,6 +188,40 @@ static void a_pack_extends_and_replaces(void **unused)
     kb_close(kb);
 }
 
+static const char *version_of(const struct issue *issue, const char *component)
+{
+    for (size_t i = 0; i < issue->version_count; i++)
+        if (strcmp(issue->versions[i].component, component) == 0)
+            return issue->versions[i].version;
+    return "none";
+}
+
+/* What somebody wrote down stands; where nobody did, the log is asked. */
+static void a_report_tells_the_versions_that_its_log_names(void **unused)
+{
+    (void)unused;
+    static const char text[] =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<pack id=\"reports\" version=\"1\">\n"
+        "<issue id=\"silent\" url=\"https://example.org/1\" source=\"other\" framework=\"pytorch\" kind=\"report\" evidence=\"full\""
+        " symptom=\"training-evaluation/hang\"><log>[pip3] torch 1.2.0\nnode1:1 [0] NCCL INFO NCCL version 2.4.8+cuda10.1\n"
+        "NCCL version 2.21.5</log></issue>\n"
+        "<issue id=\"told\" url=\"https://example.org/2\" source=\"other\" framework=\"pytorch\" kind=\"report\" evidence=\"full\""
+        " symptom=\"training-evaluation/hang\"><log>NCCL version 2.4.8</log><version of=\"nccl\">2.9</version></issue>\n</pack>\n";
+    write_file(at("reports.xml"), text, sizeof text - 1);
+    struct kb *kb = open_kb(at("reports.xml"));
+    struct arena arena = {0};
+    struct issue issue;
+    assert_int_equal(kb_issue_by_id(kb, "silent", &arena, &issue, NULL), DTKB_OK);
+    assert_int_equal(issue.version_count, 2);
+    assert_string_equal(version_of(&issue, "nccl"), "2.4.8+cuda10.1");
+    assert_string_equal(version_of(&issue, "torch"), "1.2.0");
+    assert_int_equal(kb_issue_by_id(kb, "told", &arena, &issue, NULL), DTKB_OK);
+    assert_int_equal(issue.version_count, 1);
+    assert_string_equal(version_of(&issue, "nccl"), "2.9");
+    arena_free(&arena);
+    kb_close(kb);
+}
+
 static void assert_not_opened(const char *file, const char *layer, dtkb_status expected)
 {
     struct kb *kb = NULL;
@@ -315,8 +349,8 @@ static int make_directory(void **unused)
 static int remove_directory(void **unused)
 {
     (void)unused;
-    static const char *const names[] = {"team.xml", "text.db", "cut.db",     "newer.db", "older.db",
-                                        "other.db", "bad.xml", "damaged.db", "again.db", "kept.db"};
+    static const char *const names[] = {"team.xml", "reports.xml", "text.db",    "cut.db",   "newer.db", "older.db",
+                                        "other.db", "bad.xml",     "damaged.db", "again.db", "kept.db"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         (void)unlink(at(names[i]));
     return rmdir(directory);
@@ -325,15 +359,11 @@ static int remove_directory(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_study_is_counted_as_published),
-        cmocka_unit_test(a_thread_with_several_faults_has_several_rows),
-        cmocka_unit_test(every_cause_and_signature_can_be_read),
-        cmocka_unit_test(the_prior_is_a_share),
-        cmocka_unit_test(a_pack_extends_and_replaces),
-        cmocka_unit_test(what_is_no_kb_is_told_apart),
-        cmocka_unit_test(a_damaged_database_is_an_error_at_worst),
-        cmocka_unit_test(the_same_folder_gives_the_same_bytes),
-        cmocka_unit_test(a_failed_build_leaves_the_old_file),
+        cmocka_unit_test(the_study_is_counted_as_published),     cmocka_unit_test(a_thread_with_several_faults_has_several_rows),
+        cmocka_unit_test(every_cause_and_signature_can_be_read), cmocka_unit_test(the_prior_is_a_share),
+        cmocka_unit_test(a_pack_extends_and_replaces),           cmocka_unit_test(a_report_tells_the_versions_that_its_log_names),
+        cmocka_unit_test(what_is_no_kb_is_told_apart),           cmocka_unit_test(a_damaged_database_is_an_error_at_worst),
+        cmocka_unit_test(the_same_folder_gives_the_same_bytes),  cmocka_unit_test(a_failed_build_leaves_the_old_file),
     };
     return cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

@@ -261,8 +261,11 @@ static char versions[512];
 static void on_version(void *context, const char *component, const char *version, size_t length)
 {
     (void)context;
+    char entry[128];
     size_t used = strlen(versions);
-    (void)snprintf(versions + used, sizeof versions - used, "%s=%.*s;", component, (int)length, version);
+    (void)snprintf(entry, sizeof entry, "%s=%.*s;", component, (int)length, version);
+    if (!strstr(versions, entry)) /* two marks may tell the same */
+        (void)snprintf(versions + used, sizeof versions - used, "%s", entry);
 }
 
 static void versions_are_read(void **state)
@@ -272,6 +275,13 @@ static void versions_are_read(void **state)
         {"NCCL version 2.21.5+cuda12.4", "nccl=2.21.5+cuda12.4;"},
         {"PyTorch version: 2.9.0+cu126", "torch=2.9.0+cu126;"},
         {"nvidia-nccl-cu12==2.21.5", "nccl=2.21.5;"},
+        {"nvidia_nccl_cu12-2.19.3-py3-none-manylinux1_x86_64.whl", "nccl=2.19.3;"},
+        {"torch                    2.8.0+cu128", "torch=2.8.0+cu128;"},
+        {"[pip3] torch 1.2.0", "torch=1.2.0;"},
+        {"Found existing installation: pytorch_lightning-1.9.0 and flash-attn==2.5.6", "lightning=1.9.0;flash-attn=2.5.6;"},
+        {"so ray 2.0 times as fast", ""},
+        {"my-torch-2.0 mytorch==2.0 -1.5 ==2.0", ""},
+        {"mxnet-cu101==1.6.0", "mxnet=1.6.0;"},
         {"Horovod v0.16.4", "horovod=0.16.4;"},
         {"mpirun (Open MPI) 4.1.4", "openmpi=4.1.4;"},
         {"/opt/env/lib/python3.10/site-packages/x.py", "python=3.10;"},
