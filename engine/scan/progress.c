@@ -52,11 +52,12 @@ static bool any_word(const struct line *line, const char *const *words, size_t c
 bool is_training(const struct line *line, bool early)
 {
     static const char *const own[] = {
-        "torch",      "nccl",        "horovod",    "deepspeed", "tensorflow", "megatron",   "world_size", "world size",  "mpirun",
-        "mpiexec",    "cuda",        "c10d",       "gloo",      "open mpi",   "all_reduce", "allreduce",  "ddp",         "fsdp",
-        "pytorch",    "mxnet",       "rendezvous", "ray::",     "raylet",     "dataloader", "slurm",      "srun",        "nvrm",
-        "nvidia",     "mlx5",        "ucx",        "pmix",      "ibv_",       "libfabric",  "hccl",       "rccl",        "train.py",
-        "all_gather", "num_workers", "busbw",      "init_proc", "multi-node", "multi node", "slots=",     "accelerate/", "accelerator"};
+        "torch",      "nccl",      "horovod",    "deepspeed",  "tensorflow", "megatron",    "world_size", "world size", "mpi",
+        "caffe",      "lightgbm",  "dmlc",       "byteps",     "tpu",        "xla_",        "libmpi",     "openmpi",    "cuda",
+        "c10d",       "gloo",      "open mpi",   "all_reduce", "allreduce",  "ddp",         "fsdp",       "pytorch",    "mxnet",
+        "rendezvous", "ray::",     "raylet",     "dataloader", "slurm",      "srun",        "nvrm",       "nvidia",     "mlx5",
+        "ucx",        "pmix",      "ibv_",       "libfabric",  "hccl",       "rccl",        "train.py",   "all_gather", "num_workers",
+        "busbw",      "init_proc", "multi-node", "multi node", "slots=",     "accelerate/", "accelerator"};
     static const char *const shared[] = {"rank",       "gpu",     "keras",    "epoch",      "paddle",     "jax",
                                          "checkpoint", "orte",    "prte",     "optimizer",  "ray.",       "train_",
                                          "lightning",  "trainer", "training", "batch_size", "batch size", "process group"};

@@ -308,6 +308,7 @@ static void stacks(void **state)
     shows("Current thread 0x00007f1 (most recent call first):\n  File \"/x/torch/distributed/distributed_c10d.py\", line 9 in barrier\n",
           "stack: a process waits in a collective");
     shows("2834 python3.11 <defunct>\n2836 python3.11 <defunct>\n", "2 are dead (defunct)");
+    shows_nothing("3125 S+ 10:42 ssh -x node001 orted -mca ess env\n3126 Z+ 10:42 [ssh] <defunct>\n");
     shows_nothing("Thread 0x7F01 (idle): \"MainThread\"\n    main (train.py:40)\n");
 }
 

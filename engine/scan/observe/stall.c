@@ -231,10 +231,22 @@ static void read_job(struct observe_stall *stall, const struct line *line, const
     stall->at = stall->interrupted ? stall->at : *place;
 }
 
+/* "[ssh] <defunct>": a launcher's errand that has ended, and no worker. */
+static bool is_errand(const char *text)
+{
+    static const char *const errands[] = {"[ssh]", "[sh]", "[bash]", "[sshd]", "[sleep]", "[tee]", "[srun]"};
+    for (size_t i = 0; i < sizeof errands / sizeof *errands; i++)
+        if (strstr(text, errands[i]))
+            return true;
+    return false;
+}
+
 void stall_line(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress)
 {
     const char *command = command_of(line->bare);
     if (strstr(line->text, "<defunct>")) {
+        if (is_errand(line->text))
+            return;
         stall->defunct++;
         stall->defunct_at = *place;
         return;
