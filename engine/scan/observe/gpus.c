@@ -170,12 +170,18 @@ static void read_asked(struct observe_gpus *gpus, const char *text)
         if (asked & (asked - 1)) /* a single number may be how many */
             gpus->asked = asked;
     }
+    static const char *const single[] = {"--gpu_id ", "--gpu_id=", "--gpu-id ", "--gpu-id=", "--device cuda:", "--device=cuda:"};
+    for (size_t i = 0; i < sizeof single / sizeof *single; i++) {
+        const char *p = strstr(text, single[i]);
+        unsigned long index = p && isdigit((unsigned char)p[strlen(single[i])]) ? strtoul(p + strlen(single[i]), NULL, 10) : 32;
+        gpus->given |= index < 32 ? UINT32_C(1) << index : 0;
+    }
 }
 
 void gpus_line(struct observe_gpus *gpus, const char *text, const struct place *place)
 {
     const char *begin = text + strspn(text, " ");
-    if (strstr(text, "gpu") || strstr(text, "GPU") || strstr(text, "CUDA_VIS"))
+    if (strstr(text, "gpu") || strstr(text, "GPU") || strstr(text, "CUDA_VIS") || strstr(text, "cuda:"))
         read_asked(gpus, text);
     if (strstr(text, "nvidia-smi") && !strstr(text, "--query") && strchr(text, '$'))
         gpus->fresh = true;
@@ -357,7 +363,7 @@ static bool tell_processes(const struct observe_gpus *gpus, unsigned started, st
                      stray_gpu);
     else if (pids > 1 && everywhere == pids)
         observe_tell(collect, &gpus->at, "GPU table: each of %u processes holds memory on several GPUs", pids);
-    else if (pids > 1 && places == 1 && (gpus->row_count > 1 ? one_gpu_holds_all(gpus) : started > 1))
+    else if (pids > 1 && places == 1 && (gpus->row_count > 1 ? one_gpu_holds_all(gpus) : started > 1 || (gpus->given & (gpus->given - 1))))
         observe_tell(collect, &gpus->at, "GPU table: all %u processes are on GPU %d", pids, gpus->processes[0].gpu);
     else if (places > 1 && shared == places && pids >= 2 * places && !everywhere)
         observe_tell(collect, &gpus->at, "GPU table: %u processes share %u GPUs", pids, places);

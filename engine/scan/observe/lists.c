@@ -9,6 +9,8 @@
 #define RANKS_ALIKE 3
 #define EPOCHS_ALIKE 3
 #define LIST_MEMBERS 3
+#define CYCLE_LISTS 8   /* lists in all, at least */
+#define CYCLE_REPEATS 4 /* how often they have to come */
 
 /* "[3, 1, 2]" or "['a', 'b']" at `text`: hash of what stands in it; 0: none, too short, or all members the same */
 static uint64_t list_hash(const char *text)
@@ -46,9 +48,41 @@ static void extend(struct list_run *run, unsigned *longest, long number, uint64_
     }
 }
 
+/* "[5, 6]" and nothing else on the line: hash of it; 0: something else */
+static uint64_t bare_list_hash(const char *text)
+{
+    size_t length = strlen(text), numbers = strspn(text + (*text == '['), "0123456789, ");
+    if (*text != '[' || length < 6 || numbers + 2 != length || text[length - 1] != ']' || !strchr(text, ','))
+        return 0;
+    return observe_hash(OBSERVE_HASH, text, length);
+}
+
+/* Do the first lists come again, in the same order? One and the same list again and again is a shape, say, and no order. */
+static void follow_cycle(struct list_cycle *cycle, uint64_t hash, const struct place *place)
+{
+    if (!cycle->period && cycle->count > 1 && hash == cycle->hashes[0])
+        cycle->period = cycle->count;
+    if (cycle->period ? hash != cycle->hashes[cycle->count % cycle->period]
+                      : cycle->count == LIST_CYCLE_MAX || (cycle->count && hash == cycle->hashes[0])) {
+        *cycle = (struct list_cycle){.shuffled = cycle->shuffled, .hashes = {hash}, .count = 1};
+        return;
+    }
+    if (!cycle->period)
+        cycle->hashes[cycle->count] = hash;
+    cycle->count++;
+    if (cycle->period && cycle->count >= CYCLE_LISTS && cycle->count / cycle->period >= CYCLE_REPEATS) {
+        cycle->repeats = cycle->count / cycle->period;
+        cycle->at = *place;
+    }
+}
+
 void lists_line(struct observe_ranks *ranks, const char *text, const struct place *place)
 {
     char *end;
+    ranks->cycle.shuffled = ranks->cycle.shuffled || strcasestr(text, "shuffle") || strstr(text, "Sampler");
+    uint64_t bare = ranks->cycle.repeats ? 0 : bare_list_hash(text);
+    if (bare)
+        follow_cycle(&ranks->cycle, bare, place);
     if (isdigit((unsigned char)*text)) {
         long number = strtol(text, &end, 10);
         uint64_t hash = *end == ' ' || *end == ':' ? list_hash(end + strspn(end, ": ")) : 0;
@@ -70,4 +104,6 @@ void lists_conclude(const struct observe_ranks *ranks, struct collect *collect)
         observe_tell(collect, &ranks->lists_at, "ranks: several ranks work on the same data");
     if (ranks->same_epochs >= EPOCHS_ALIKE)
         observe_tell(collect, &ranks->epochs_at, "ranks: the data come in the same order in each of %u epochs", ranks->same_epochs);
+    else if (ranks->cycle.repeats && ranks->cycle.shuffled)
+        observe_tell(collect, &ranks->cycle.at, "ranks: the data come in the same order in each of %u epochs", ranks->cycle.repeats);
 }

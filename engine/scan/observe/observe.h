@@ -66,6 +66,7 @@ struct observe_gpus {
     unsigned samples, high, low, turns; /* tables of the same GPUs, one after another: all at work, none, changes from one to the other */
     bool last_high, was_sampled;
     uint32_t asked;  /* GPUs that a command names, one bit each */
+    uint32_t given;  /* GPUs of which each program got one, one bit each */
     struct place at; /* the last line of the last table */
 };
 
@@ -167,6 +168,7 @@ struct observe_scores {
 
 #define CLAIM_ORIGINS_MAX 8
 #define RANK_VALUES_MAX 24
+#define LIST_CYCLE_MAX 8
 
 struct rank_value {
     uint64_t shape, value; /* hashes of the words and of the numbers; of counts, the number */
@@ -183,6 +185,15 @@ struct list_run {
     bool same;
 };
 
+/* Bare lists one below the other: of each batch, whichever epoch it belongs to. */
+struct list_cycle {
+    uint64_t hashes[LIST_CYCLE_MAX]; /* of the first ones */
+    unsigned count;                  /* lines so far */
+    unsigned period, repeats;        /* how many lists come again, and how often they came in full; 0: not yet */
+    bool shuffled;                   /* something said that they are to be shuffled */
+    struct place at;
+};
+
 struct observe_ranks {
     unsigned alone;  /* lines that say "rank 0 of 1" */
     bool asked_size; /* a launcher was told to print how many there are */
@@ -195,6 +206,7 @@ struct observe_ranks {
     unsigned drawing;                   /* ... that draw the same random numbers */
     unsigned counting, agreeing;        /* ... that count unlike, or the same, numbers of batches */
     struct list_run lists, epochs;
+    struct list_cycle cycle;
     unsigned same_lists, same_epochs; /* lists in the longest run of equal ones */
     unsigned syncing, most_syncing;   /* wandb's runs that were begun and have not ended; the most at a time */
     bool trials;                      /* an agent begins the runs */
@@ -334,6 +346,21 @@ struct observe_waits {
     struct place doing_at, apart_at;
 };
 
+/* What the message of a GPU without memory says of others on the card, in GiB. */
+struct observe_oom {
+    double total, others; /* 0: nothing */
+    struct place at;
+};
+
+/* The last values before a checkpoint was loaded, and the first behind it. */
+struct observe_resume {
+    bool resumed; /* since the last values */
+    double step, rate, last[3];
+    unsigned losses;
+    double told_rate, before_rate, rate_step, told_loss, before_loss, loss_step; /* 0: nothing */
+    struct place rate_at, loss_at;
+};
+
 /* Lines of source beside the log. */
 struct observe_code {
     size_t indent; /* of the branch of one rank that is read */
@@ -360,6 +387,8 @@ struct observer {
     struct observe_stall stall;
     struct observe_waits waits;
     struct observe_code code;
+    struct observe_oom oom;
+    struct observe_resume resume;
     unsigned started; /* the most processes, or GPUs, that a command line asks for */
     bool launched;    /* by a launcher that starts a process for each */
 };
@@ -441,6 +470,10 @@ bool stacks_line(struct observe_stacks *stacks, const char *text, const struct p
 void stacks_conclude(const struct observe_stacks *stacks, struct collect *collect);
 void stall_line(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress);
 void stall_conclude(const struct observe_stall *stall, const struct observe_gpus *gpus, struct collect *collect);
+void oom_line(struct observe_oom *oom, const char *text, const struct place *place);
+void oom_conclude(const struct observe_oom *oom, struct collect *collect);
+void resume_line(struct observe_resume *resume, const char *text, const struct place *place);
+void resume_conclude(const struct observe_resume *resume, struct collect *collect);
 void waits_line(struct observe_waits *waits, const struct line *line, const struct place *place, bool progress);
 void waits_conclude(const struct observe_waits *waits, struct collect *collect);
 void code_line(struct observe_code *code, const char *text, const struct place *place);

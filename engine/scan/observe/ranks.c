@@ -89,7 +89,7 @@ static unsigned split(const char *text, uint64_t *shape, uint64_t *value)
 /* The line without the words that tell whose it is: "cuda:1" differs between ranks that agree. */
 static const char *behind_rank(const struct line *line, int32_t *rank)
 {
-    static const char *const names[] = {"rank", "xla:", "worker:"};
+    static const char *const names[] = {"rank", "xla:", "worker:", "worker"};
     double value;
     const char *at;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -146,6 +146,15 @@ static void keep(struct observe_ranks *ranks, struct rank_value *now, const stru
     now->seen = slot->seen + 1;
     compare(ranks, now, place);
     *slot = *now;
+}
+
+/* "worker 0  sample 0: snr 12.31 dB  offset 0.0173  phase 1.204": fractions that a loader's worker drew */
+static bool drawn_by_worker(const struct line *line)
+{
+    unsigned fractions = 0;
+    for (const char *p = line->text; *p; p++)
+        fractions += *p == '.' && p > line->text && isdigit((unsigned char)p[-1]) && isdigit((unsigned char)p[1]);
+    return !strncmp(line->text, "worker ", 7) && strcasestr(line->text, "sample") && fractions >= LIST_NUMBERS;
 }
 
 /* A word of those, and a fraction behind it: sums and norms are compared, not counts. */
@@ -223,7 +232,8 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     bool seeds = strstr(text, "worker") && strstr(text, "seed");
     if (judges)
         now.kind = 'm';
-    else if (seeds || (numbers >= LIST_NUMBERS && observe_any(text, of_chance) && has_fraction_behind(text, of_chance)))
+    else if (seeds || drawn_by_worker(line) ||
+             (numbers >= LIST_NUMBERS && observe_any(text, of_chance) && has_fraction_behind(text, of_chance)))
         now.kind = 'r';
     else if (((strchr(text, '[') && numbers >= LIST_NUMBERS) || numbers >= 2 * LIST_NUMBERS) && observe_any(text, of_data))
         now.kind = 'd';
@@ -257,7 +267,7 @@ void ranks_line(struct observe_ranks *ranks, const struct line *line, const stru
         ranks->asked_size = (strstr(line->text, "mpirun ") || strstr(line->text, "mpiexec ") || strstr(line->text, "srun ")) &&
                             strcasestr(line->text, "size");
     if (!ranks->asked_size && !strcasestr(line->text, "rank") && !strcasestr(line->text, "process") && !strstr(line->text, "xla:") &&
-        !strstr(line->text, "worker:") && line->rank < 0)
+        !strstr(line->text, "worker:") && strncmp(line->text, "worker ", 7) != 0 && line->rank < 0)
         return;
     read_alone(ranks, line, place);
     read_values(ranks, line, place);

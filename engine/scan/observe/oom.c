@@ -1,0 +1,65 @@
+/* Out of memory on a GPU, by the sums that the message gives: what neither this process holds nor is free, others hold. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "scan/observe/observe.h"
+
+#define OTHERS_SHARE 0.2 /* of the card's memory: more than contexts take that every process has */
+#define OTHERS_LEAST 1.5 /* GiB */
+
+/* "620.56 MiB" in GiB, NAN for anything else */
+static double gib(const char *text)
+{
+    double value;
+    if (!observe_number(&text, &value))
+        return NAN;
+    text += *text == ' ';
+    return !strncmp(text, "GiB", 3) ? value : !strncmp(text, "MiB", 3) ? value / 1024 : !strncmp(text, "KiB", 3) ? value / 1048576 : NAN;
+}
+
+/* "10.76 GiB total capacity": the size in front of the words, which begin with a blank */
+static double size_before(const char *text, const char *words)
+{
+    const char *p = strstr(text, words);
+    if (!p)
+        return NAN;
+    while (p > text && isalpha((unsigned char)p[-1]))
+        p--;
+    p -= p > text && p[-1] == ' ';
+    while (p > text && (isdigit((unsigned char)p[-1]) || p[-1] == '.'))
+        p--;
+    return gib(p);
+}
+
+static double size_behind(const char *text, const char *words)
+{
+    const char *p = strstr(text, words);
+    return p ? gib(p + strlen(words)) : NAN;
+}
+
+void oom_line(struct observe_oom *oom, const char *text, const struct place *place)
+{
+    if (oom->total > 0 || !strstr(text, "out of memory"))
+        return;
+    double total = size_behind(text, "total capacity of "), free = size_behind(text, "of which "),
+           own = size_behind(text, "this process has ");
+    if (isnan(total)) {
+        total = size_before(text, " total capacity");
+        free = size_before(text, " free");
+        own = size_before(text, " reserved in total");
+        own = isnan(own) ? size_before(text, " cached") : own;
+    }
+    double others = total - free - own;
+    if (!(others >= OTHERS_LEAST && others >= OTHERS_SHARE * total && others < total))
+        return;
+    oom->total = total;
+    oom->others = others;
+    oom->at = *place;
+}
+
+void oom_conclude(const struct observe_oom *oom, struct collect *collect)
+{
+    if (oom->total > 0)
+        observe_tell(collect, &oom->at, "GPU memory: other processes hold %.1f GiB of the %.1f GiB of the card", oom->others, oom->total);
+}

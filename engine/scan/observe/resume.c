@@ -1,0 +1,80 @@
+/* A run that goes on from a checkpoint: its learning rate and its loss should be those that it had before. */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+#include "scan/observe/observe.h"
+
+#define STEPS_ON 0.02     /* of the steps before: so near the first line behind the resume has to be */
+#define RATE_CHANGED 1.25 /* from one step to the next */
+#define LOSS_JUMPED 1.5   /* over the highest of the last losses */
+#define LOSS_COUNT 3
+
+/* "successfully loaded checkpoint from /ckpt at iteration 400", "Resuming training from checkpoint step 10", "$ run.sh --resume out" */
+static bool resumes(const char *text)
+{
+    static const char *const words[] = {
+        "resuming from",  "resuming training", "resumed from",           "loaded checkpoint",  "restored from",
+        "restoring from", "=> loaded",         "resume from checkpoint", "loading checkpoint", NULL};
+    static const char *const options[] = {"--resume", "--load ", "--ckpt.resume", "resume_from", "--load_dir", "--auto_resume", NULL};
+    return *text == '$' ? observe_any(text, options) : observe_any(text, words);
+}
+
+static bool read_step(const char *text, double *step)
+{
+    static const char *const words[] = {"iteration", "global_step", "global step", "step", "iter"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (observe_after(text, words[i], step, NULL))
+            return *step >= 0 && *step == floor(*step);
+    return false;
+}
+
+void resume_line(struct observe_resume *resume, const char *text, const struct place *place)
+{
+    double step, rate = NAN, loss;
+    if (*text == '$') /* another run; without a word of resuming it begins anew */
+        resume->resumed = false;
+    if (resumes(text)) {
+        resume->resumed = resume->losses > 0 || resume->rate > 0;
+        return;
+    }
+    if (!read_step(text, &step))
+        return;
+    const char *at;
+    loss = rates_loss(text, &at);
+    if (!observe_after(text, "lr", &rate, NULL) && !observe_after(text, "learning_rate", &rate, NULL))
+        (void)observe_after(text, "learning rate", &rate, NULL);
+    if (isnan(loss) && isnan(rate))
+        return;
+    bool next = resume->resumed && step >= resume->step && step <= resume->step + fmax(1, STEPS_ON * resume->step);
+    if (next && rate > 0 && resume->rate > 0 && (rate > RATE_CHANGED * resume->rate || rate * RATE_CHANGED < resume->rate)) {
+        resume->told_rate = rate;
+        resume->before_rate = resume->rate;
+        resume->rate_step = step;
+        resume->rate_at = *place;
+    }
+    double highest = fmax(resume->last[0], fmax(resume->last[1], resume->last[2]));
+    if (next && !isnan(loss) && resume->losses >= LOSS_COUNT && loss > LOSS_JUMPED * highest) {
+        resume->told_loss = loss;
+        resume->before_loss = highest;
+        resume->loss_step = step;
+        resume->loss_at = *place;
+    }
+    resume->resumed = false;
+    if (step < resume->step)
+        resume->losses = 0; /* it began anew */
+    resume->step = step;
+    resume->rate = rate > 0 ? rate : 0;
+    if (!isnan(loss))
+        resume->last[resume->losses++ % LOSS_COUNT] = loss;
+}
+
+void resume_conclude(const struct observe_resume *resume, struct collect *collect)
+{
+    if (resume->told_rate > 0)
+        observe_tell(collect, &resume->rate_at, "resumed: the learning rate is %.3g at step %.0f and was %.3g before", resume->told_rate,
+                     resume->rate_step, resume->before_rate);
+    if (resume->told_loss > 0)
+        observe_tell(collect, &resume->loss_at, "resumed: the loss is %.4g at step %.0f and was %.4g at most before", resume->told_loss,
+                     resume->loss_step, resume->before_loss);
+}
