@@ -82,6 +82,37 @@ static void one_of_two(void **state)
           "others than the GPUs that were asked for");
 }
 
+/* What is neither free nor the process's own belongs to others. */
+static void memory_of_others(void **state)
+{
+    (void)state;
+    shows(
+        "RuntimeError: CUDA out of memory. Tried to allocate 1.21 GiB (GPU 2; 10.76 GiB total capacity; 4.33 GiB already allocated; 620.56 "
+        "MiB free; 4.52 GiB reserved in total by PyTorch)\n",
+        "GPU memory: other processes hold 5.6 GiB of the 10.8 GiB");
+    shows(
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB. GPU 0 has a total capacity of 39.39 GiB of which 1.50 MiB "
+        "is free. Process 7 has 30.10 GiB memory in use. Including non-PyTorch memory, this process has 9.20 GiB memory in use.\n",
+        "GPU memory: other processes hold 30.2 GiB of the 39.4 GiB");
+    struct findings findings =
+        of_text("RuntimeError: CUDA out of memory. Tried to allocate 1.21 GiB (GPU 2; 10.76 GiB total capacity; 9.20 GiB "
+                "already allocated; 620.56 MiB free; 9.51 GiB reserved in total by PyTorch)\n");
+    assert_null(telling(&findings, "GPU memory:"));
+    findings_free(&findings);
+}
+
+/* Programs that were each given a GPU by number, and share the first. */
+static void programs_given_a_gpu_each(void **state)
+{
+    (void)state;
+#define ON_ONE                                                                                                               \
+    "$ nvidia-smi --query-compute-apps=gpu_bus_id,pid,used_memory --format=csv,noheader\n00000000:15:00.0, 7011, 1302 MiB\n" \
+    "00000000:15:00.0, 7012, 1511 MiB\n"
+    shows("python main.py --dataset ZINC --gpu_id 0 &\npython main.py --dataset ZINC --gpu_id 1 &\n" ON_ONE,
+          "all 2 processes are on GPU 0");
+    shows_nothing("python main.py --dataset ZINC --gpu_id 0 &\npython main.py --dataset CIFAR --gpu_id 0 &\n" ON_ONE);
+}
+
 static void processes_in_lists(void **state)
 {
     (void)state;
@@ -231,6 +262,8 @@ int main(void)
         cmocka_unit_test(one_of_two),
         cmocka_unit_test(lists_one_after_another),
         cmocka_unit_test(first_gpu_fuller),
+        cmocka_unit_test(memory_of_others),
+        cmocka_unit_test(programs_given_a_gpu_each),
         cmocka_unit_test(processes_in_lists),
         cmocka_unit_test(processors),
         cmocka_unit_test(disks),

@@ -17,6 +17,41 @@ static void lists(void **state)
     shows_nothing("[rank 0] i,j = (31, 12, 170) noise[0]=0.3367\n[rank 1] i,j = (1, 142, 70) noise[0]=0.1288\n");
 }
 
+static void batches_in_the_same_order(void **state)
+{
+    (void)state;
+#define SHUFFLED "loader = DataLoader(dataset, batch_size=2, shuffle=True)\n"
+#define TWICE(lists) lists lists
+    shows(SHUFFLED TWICE(TWICE("[5, 6]\n[3, 2]\n")), "the same order in each of 4 epochs");
+    shows_nothing(TWICE(TWICE("[5, 6]\n[3, 2]\n"))); /* nobody wants another order */
+    shows_nothing(SHUFFLED "[5, 6]\n[3, 2]\n[3, 5]\n[6, 2]\n[2, 3]\n[6, 5]\n[5, 3]\n[2, 6]\n");
+    shows_nothing(SHUFFLED TWICE(TWICE(TWICE("[64, 128]\n")))); /* a shape */
+    shows_nothing(SHUFFLED TWICE("[5, 6]\n[3, 2]\n"));          /* twice may be chance */
+}
+
+static void workers_that_draw(void **state)
+{
+    (void)state;
+    shows("worker 0  sample 0: snr 12.31 dB  offset  0.0173  phase 1.204\nworker 1  sample 0: snr 12.31 dB  offset  0.0173  phase 1.204\n",
+          "several ranks draw the same random numbers");
+    shows_nothing("worker 0  sample 0: snr 12.31 dB  offset  0.0173  phase 1.204\nworker 1  sample 0: snr 3.01 dB  offset  0.1173  phase "
+                  "0.204\n");
+    shows_nothing("worker 0  batch 0 took 0.13 s of 2.20 s, 0.05 s idle\nworker 1  batch 0 took 0.13 s of 2.20 s, 0.05 s idle\n");
+}
+
+static void values_behind_a_resume(void **state)
+{
+    (void)state;
+#define BEFORE "iteration 398 | loss 2.31 | lr 7.52e-07\niteration 399 | loss 2.28 | lr 7.51e-07\niteration 400 | loss 2.30 | lr 7.50e-07\n"
+#define RESUMED "$ bash run.sh --load /ckpt\n successfully loaded checkpoint from /ckpt at iteration 400\n"
+    shows(BEFORE RESUMED "iteration 401 | loss 2.29 | lr 5.01e-07\n", "resumed: the learning rate is 5.01e-07 at step 401 and was 7.5e-07");
+    shows(BEFORE RESUMED "iteration 401 | loss 6.91 | lr 7.50e-07\n", "resumed: the loss is 6.91 at step 401 and was 2.31 at most");
+    shows_nothing(BEFORE RESUMED "iteration 401 | loss 2.41 | lr 7.49e-07\n");
+    shows_nothing(BEFORE RESUMED "iteration 1200 | loss 2.29 | lr 2.50e-07\n");               /* what came between is not shown */
+    shows_nothing(BEFORE "iteration 401 | loss 6.91 | lr 5.01e-07\n");                        /* a decay, a hard batch */
+    shows_nothing(BEFORE RESUMED "$ bash run.sh\niteration 401 | loss 6.91 | lr 5.01e-07\n"); /* another run */
+}
+
 static void counts(void **state)
 {
     (void)state;
@@ -123,6 +158,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists),
+        cmocka_unit_test(batches_in_the_same_order),
+        cmocka_unit_test(workers_that_draw),
+        cmocka_unit_test(values_behind_a_resume),
         cmocka_unit_test(counts),
         cmocka_unit_test(scores),
         cmocka_unit_test(schedules),

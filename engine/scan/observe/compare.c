@@ -23,8 +23,13 @@
 #define ACCURACY_LOST 0.02
 #define DIVIDED 0.06       /* how exactly a value is that of one rank divided by how many there are */
 #define LOSS_EXACT 0.03    /* likewise of the first loss */
+#define LOSS_ALIKE 0.003   /* ... where nothing else says that it is counted twice */
 #define TRAINING_LOST 0.15 /* of the accuracy in training */
 #define RATE_FASTER 0.5    /* the learning rate at the same step */
+#define LOSS_FALLEN 0.35   /* of the first loss, where it learns at all */
+#define LOSS_BEHIND 3.0    /* times the loss that fewer GPUs end with, */
+#define LOSS_STAYED 0.4    /* and hardly fallen */
+#define LOSS_PRINTS 3
 #define OPTIONS_SLOWER 3.0 /* the same script on as many GPUs, with other options */
 
 static double middle(const struct setting *setting, enum speed_kind kind)
@@ -65,9 +70,22 @@ static double last_accuracy(const struct setting *setting)
     return readings_median(&setting->train_accuracy, n - (n + 2) / 3, n);
 }
 
+/* The first loss of a job, times or divided by a whole number when it is started with other options: counted twice, or not shared out. */
+static bool tell_loss_by_options(const struct setting *one, const struct setting *other, struct collect *collect)
+{
+    double times = fmax(one->loss, other->loss) / fmin(one->loss, other->loss);
+    if (!(one->loss > 0) || !(other->loss > 0) || one->loss_step != other->loss_step || times < 1.9 || times > 64 ||
+        fabs(times / round(times) - 1) > LOSS_ALIKE)
+        return false;
+    observe_tell(collect, &other->loss_at, "metric: the loss with some options is %.0f times that with others", round(times));
+    return true;
+}
+
 static void compare_options(const struct setting *one, const struct setting *other, struct collect *collect)
 {
     if (!one->program || one->program != other->program)
+        return;
+    if (tell_loss_by_options(one, other, collect))
         return;
     static const enum speed_kind kinds[] = {SPEED_STEP, SPEED_SAMPLE, SPEED_BUS};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -120,6 +138,11 @@ static void compare_widths(const struct setting *few, const struct setting *many
     if (many->accuracy > 0 && few->accuracy - many->accuracy > ACCURACY_LOST) {
         observe_tell(collect, &many->accuracy_at, "accuracy: %.4g with %s, %.4g with %s", many->accuracy, b, few->accuracy, a);
         return; /* a run that learns less is not judged by its speed */
+    }
+    if (few->losses >= LOSS_PRINTS && many->losses >= few->losses && few->last_loss < LOSS_FALLEN * few->loss &&
+        many->last_loss > LOSS_BEHIND * few->last_loss && many->last_loss > LOSS_STAYED * many->loss) {
+        observe_tell(collect, &many->last_loss_at, "loss: %.4g at the end with %s, %.4g with %s", many->last_loss, b, few->last_loss, a);
+        return;
     }
     if (lost > TRAINING_LOST) {
         observe_tell(collect, &many->train_accuracy.last, "accuracy: %.4g with %s, %.4g with %s", learned - lost, b, learned, a);

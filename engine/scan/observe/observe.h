@@ -95,7 +95,9 @@ struct setting {
     double rate, rate_step; /* the last learning rate, and at which step; 0: none */
     double loss;            /* the first, */
     uint64_t loss_step;     /* and the hash of what stands in front of it */
-    struct place accuracy_at, stamped_at, rate_at, loss_at;
+    double last_loss;       /* the last, of so many */
+    unsigned losses;
+    struct place accuracy_at, stamped_at, rate_at, loss_at, last_loss_at;
 };
 
 #define TABLE_COLUMNS 12

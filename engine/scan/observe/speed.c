@@ -104,6 +104,7 @@ uint64_t program_of(const char *text)
         return 0;
     const char *script = strstr(text, ".py"), *test = strstr(text, "_perf ");
     script = script && !isalnum((unsigned char)script[3]) ? script : test; /* nccl-tests: all_reduce_perf */
+    script = script ? script : strstr(text, ".sh ");
     if (!script)
         return 0;
     const char *begin = script;
@@ -155,12 +156,17 @@ static void read_rate(struct setting *setting, const char *text, const struct pl
     }
 }
 
-/* The first loss of a setting, and what stands in front of it: epoch and step. */
-static void read_first_loss(struct setting *setting, const char *text, const struct place *place)
+/* The first loss of a setting, and what stands in front of it, epoch and step; and the last. */
+static void read_losses(struct setting *setting, const char *text, const struct place *place)
 {
     const char *at = text;
-    double loss = setting->loss > 0 ? NAN : rates_loss(text, &at);
+    double loss = rates_loss(text, &at);
     if (isnan(loss))
+        return;
+    setting->losses++;
+    setting->last_loss = loss;
+    setting->last_loss_at = *place;
+    if (setting->loss > 0)
         return;
     setting->loss = loss;
     setting->loss_step = observe_hash(OBSERVE_HASH, text, (size_t)(at - text));
@@ -258,7 +264,7 @@ void speed_line(struct observe_speed *speed, const struct line *line, const stru
     if (!isnan(accuracy))
         readings_add(&setting->train_accuracy, accuracy, place);
     read_rate(setting, text, place);
-    read_first_loss(setting, text, place);
+    read_losses(setting, text, place);
     read_stamped_step(setting, line, place);
     read_data_share(speed, text, place);
 }
