@@ -82,6 +82,28 @@ static void scores(void **state)
     shows_nothing("$ CUDA_VISIBLE_DEVICES=0 python eval.py\ntime 3.11 s\n$ CUDA_VISIBLE_DEVICES=0,1 python eval.py\ntime 3.02 s\n");
 }
 
+static void losses_with_other_options(void **state)
+{
+    (void)state;
+#define PLAIN "$ ./run_train.sh --cp 4\nstep:  1  loss: 12.2381  grad_norm: 3.8210\nstep: 50  loss:  6.9012  grad_norm: 1.2204\n"
+#define WITH_TP "$ ./run_train.sh --cp 4 --tp 2\n"
+    shows(PLAIN WITH_TP "step:  1  loss:  3.0595  grad_norm: 3.8214\n", "metric: the loss with some options is 4 times that with others");
+    shows_nothing(PLAIN WITH_TP "step:  1  loss: 12.2384  grad_norm: 3.8214\n");
+    shows_nothing(PLAIN WITH_TP "step:  1  loss:  2.8113  grad_norm: 3.8214\n"); /* another model, say */
+    shows_nothing(PLAIN "$ ./run_other.sh --cp 4 --tp 2\nstep:  1  loss:  3.0595  grad_norm: 3.8214\n");
+}
+
+static void losses_that_fall_on_one_gpu_only(void **state)
+{
+    (void)state;
+#define ALONE "$ python train.py --ngpu 1\n[0/25][500/11250] Loss: 14.20\n[0/25][2000/11250] Loss: 4.11\n[0/25][5000/11250] Loss: 0.73\n"
+#define ON_FOUR "$ python train.py --ngpu 4\n"
+    shows(ALONE ON_FOUR "[0/25][500/2812] Loss: 24.99\n[0/25][2000/2812] Loss: 21.30\n[2/25][2000/2812] Loss: 13.01\n",
+          "loss: 13.01 at the end with 4 GPUs, 0.73 with 1 GPU");
+    shows_nothing(ALONE ON_FOUR "[0/25][500/2812] Loss: 24.99\n[0/25][2000/2812] Loss: 21.30\n"); /* stopped earlier */
+    shows_nothing(ALONE ON_FOUR "[0/25][500/2812] Loss: 24.99\n[0/25][2000/2812] Loss: 8.30\n[2/25][2000/2812] Loss: 0.91\n");
+}
+
 static void losses_of_several_gpus(void **state)
 {
     (void)state;
@@ -165,6 +187,8 @@ int main(void)
         cmocka_unit_test(scores),
         cmocka_unit_test(schedules),
         cmocka_unit_test(times_of_runs),
+        cmocka_unit_test(losses_with_other_options),
+        cmocka_unit_test(losses_that_fall_on_one_gpu_only),
         cmocka_unit_test(losses_of_several_gpus),
         cmocka_unit_test(memory_that_grows),
     };

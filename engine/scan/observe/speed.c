@@ -169,7 +169,9 @@ static void read_losses(struct setting *setting, const char *text, const struct 
     if (setting->loss > 0)
         return;
     setting->loss = loss;
-    setting->loss_step = observe_hash(OBSERVE_HASH, text, (size_t)(at - text));
+    setting->loss_step = OBSERVE_HASH;
+    for (const char *p = text; p < at; p++) /* numbers are padded to one width */
+        setting->loss_step = *p == ' ' ? setting->loss_step : observe_hash(setting->loss_step, p, 1);
     setting->loss_at = *place;
 }
 
