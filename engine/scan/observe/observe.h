@@ -9,7 +9,7 @@
  * (throughput under several settings, growing step times, data loading), `series` (loss, gradient norm, memory), `schedule` (learning rates),
  * `scores` (evaluations), `ranks` (what the ranks say of themselves and of their values), `stacks` and `stall` (where processes wait, prompts,
  * clocks), `machine` (answers to what was asked of it), `setup` (the environment against what happened), `waits` (what the job was at when
- * ranks gave up waiting), `code` (source that was pasted beside the log).
+ * ranks gave up waiting), `code` (source that was pasted beside the log), `oom` (whose memory fills a GPU), `resume` (values behind a checkpoint).
  * A rule tells nothing that a healthy job shows, too; its limits stand beside it.
  */
 #ifndef DTKB_SCAN_OBSERVE_OBSERVE_H
