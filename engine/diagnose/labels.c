@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* What an `also` label gets of its card's confidence, by its place: the card's author put the likelier one first. */
-static const double also_share[] = {0.30, 0.20, 0.12};
-#define ALSO_SHARES (sizeof also_share / sizeof *also_share)
+#define ALSO_SHARES 3
+static const double also_symptom_share[ALSO_SHARES] = {0.30, 0.20, 0.12}, also_fix_share[ALSO_SHARES] = {0.40, 0.30, 0.20};
 
 static void raise_label(struct labels *labels, const char *id, double confidence)
 {
@@ -46,17 +46,21 @@ static void sort_labels(struct labels *labels, double ceiling)
 /* A card is sure of what it read, less so of how somebody will file or cure it: what it says of labels is worth a power below one. */
 #define CARDS_POWER 0.4
 
-/* What the label of a card that convinces keeps of its confidence: the root of how likely the words find it against the label they like
- * best. Measured on 720 reports that no card was written from: a card of 0.85 and more was right in 0.94 where that ratio was above 0.8, in
- * 0.58 where it was from 0.3 to 0.8, in 0.14 below. */
-static double borne_out(const struct guesses *guesses, const char *label)
+/* What the label of a card that convinces keeps of its confidence: how likely the words find it against the label they like best, to a
+ * power that says how much they are heard. A card of 0.85 and more was right about the symptom in 0.94 of 720 reports that no card was
+ * written from where that ratio was above 0.8, in 0.58 where it was from 0.3 to 0.8, in 0.14 below. How a trouble is cured a card knows less
+ * well: of 573 later reports the first fix was right in 304 with the words heard so, in 289 where they were heard as on symptoms. */
+#define WORDS_ON_SYMPTOMS 0.5
+#define WORDS_ON_FIXES 1.5
+
+static double borne_out(const struct guesses *guesses, const char *label, double power)
 {
-    return sqrt(guesses_share(guesses, label) / guesses->list[0].share);
+    return pow(guesses_share(guesses, label) / guesses->list[0].share, power);
 }
 
 /* Cards and words together: what each label gets is its cards' confidence, tempered, times its share by the words, all of it summing to
  * what there is to give. The label of a card that convinces stands on its own, and the words order what it leaves. */
-static void join_words(const struct guesses *guesses, const struct candidates *candidates, struct labels *labels)
+static void join_words(const struct guesses *guesses, const struct candidates *candidates, double power, struct labels *labels)
 {
     bool sure = best_confidence(candidates) >= CONFIDENCE_CONVINCING;
     if (!guesses->count)
@@ -64,7 +68,7 @@ static void join_words(const struct guesses *guesses, const struct candidates *c
     sort_labels(labels, CEILING);
     size_t kept = sure && labels->count ? 1 : 0;
     if (kept)
-        labels->list[0].confidence *= borne_out(guesses, labels->list[0].id);
+        labels->list[0].confidence *= borne_out(guesses, labels->list[0].id, power);
     double left = kept ? 1.0 - labels->list[0].confidence : 1.0, sum = 0;
     for (size_t i = 0; i < guesses->count; i++)
         raise_label(labels, guesses->list[i].label, 0.0);
@@ -87,9 +91,9 @@ void labels_symptoms(const struct candidates *candidates, const struct opinion *
             break;
         raise_label(out, candidate->cause->symptom, confidence);
         for (size_t a = 0; a < candidate->cause->also_symptom_count && a < ALSO_SHARES; a++)
-            raise_label(out, candidate->cause->also_symptoms[a], confidence * also_share[a]);
+            raise_label(out, candidate->cause->also_symptoms[a], confidence * also_symptom_share[a]);
     }
-    join_words(&opinion->symptoms, candidates, out);
+    join_words(&opinion->symptoms, candidates, WORDS_ON_SYMPTOMS, out);
     sort_labels(out, CEILING);
 }
 
@@ -129,8 +133,8 @@ void labels_silent_symptoms(const struct opinion *opinion, bool progress, struct
     sort_labels(out, CEILING);
 }
 
-/* The first fix of a card was among those that cured in 180 of 360 reports where the card was right about the symptom. */
-#define FIRST_FIX 0.5
+/* The first fix of a card was among those that cured in 204 of 357 reports where the card was right about the symptom. */
+#define FIRST_FIX 0.57
 
 void labels_fixes(const struct candidates *candidates, const struct opinion *opinion, struct labels *out)
 {
@@ -141,8 +145,8 @@ void labels_fixes(const struct candidates *candidates, const struct opinion *opi
             break;
         raise_label(out, candidate->cause->fix, confidence * FIRST_FIX);
         for (size_t a = 0; a < candidate->cause->also_fix_count && a < ALSO_SHARES; a++)
-            raise_label(out, candidate->cause->also_fixes[a], confidence * also_share[a]);
+            raise_label(out, candidate->cause->also_fixes[a], confidence * also_fix_share[a]);
     }
-    join_words(&opinion->fixes, candidates, out);
+    join_words(&opinion->fixes, candidates, WORDS_ON_FIXES, out);
     sort_labels(out, 0.95);
 }

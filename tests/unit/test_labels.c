@@ -109,6 +109,21 @@ static void a_card_is_less_sure_of_the_cure_than_of_the_trouble(void **unused)
     assert_true(fixes.list[0].confidence < 0.7);
 }
 
+/* The same card, the same words: they weigh more on how it is cured than on what it is. */
+static void words_are_heard_more_on_the_cure(void **unused)
+{
+    (void)unused;
+    struct candidate candidate;
+    struct candidates candidates = one_card(&candidate, &path_card, 0.9);
+    struct opinion opinion = {.symptoms = {.list = {{HANG, 0.4}, {PATH, 0.3}, {SLOW, 0.3}}, .count = 3},
+                              .fixes = {.list = {{"fix-dataset", 0.4}, {"fix-data-path", 0.3}, {"fix-optimizer", 0.3}}, .count = 3}};
+    struct labels symptoms = {0}, fixes = {0};
+    labels_symptoms(&candidates, &opinion, &symptoms);
+    labels_fixes(&candidates, &opinion, &fixes);
+    assert_string_equal(symptoms.list[0].id, PATH);
+    assert_string_equal(fixes.list[0].id, "fix-dataset");
+}
+
 /* Equal words: what shows no error is meant rather than what would have shown one; a job that makes steps has met. */
 static void a_log_without_complaint_is_of_a_silent_kind(void **unused)
 {
@@ -131,6 +146,7 @@ int main(void)
         cmocka_unit_test(without_known_words_the_cards_speak_alone),
         cmocka_unit_test(a_faint_card_is_one_voice_among_the_words),
         cmocka_unit_test(a_card_is_less_sure_of_the_cure_than_of_the_trouble),
+        cmocka_unit_test(words_are_heard_more_on_the_cure),
         cmocka_unit_test(a_log_without_complaint_is_of_a_silent_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,11 +65,13 @@ static void count_fault(const struct test_case *test, const json_t *report, stru
 {
     bool first = right_within(report, "symptoms", "id", test->symptoms, 1),
          three = right_within(report, "symptoms", "id", test->symptoms, 3);
-    bool fix = right_within(report, "fixes", "pattern", test->fixes, 3);
+    bool first_fix = right_within(report, "fixes", "pattern", test->fixes, 1),
+         fix = right_within(report, "fixes", "pattern", test->fixes, 3);
     const json_t *top = json_array_get(json_object_get(report, "symptoms"), 0), *rank = json_object_get(report, "first_failing_rank");
     out->cases++;
     out->symptom1 += first;
     out->symptom3 += three;
+    out->fix1 += first_fix;
     out->fix3 += fix;
     if (json_is_integer(test->rank)) {
         bool right = json_is_integer(rank) && json_integer_value(rank) == json_integer_value(test->rank);

@@ -13,7 +13,7 @@
 struct figures {
     size_t cases;   /* with a fault to find */
     size_t healthy; /* without one: no symptom listed */
-    size_t symptom1, symptom3, fix3;
+    size_t symptom1, symptom3, fix1, fix3;
     size_t rank_asked, rank_right;
     size_t abstained;       /* verdict unknown, or a fault without a symptom */
     size_t false_alarms;    /* healthy cases reported as faults */

@@ -24,9 +24,9 @@ void print_figures(FILE *out, const char *title, const struct figures *f)
 {
     fprintf(out, "\n%s\n", title);
     if (f->cases) {
-        fprintf(out, "  cases %zu   symptom@1 %.3f (%zu)   symptom@3 %.3f (%zu)   fix@3 %.3f (%zu)   abstained %zu\n", f->cases,
-                rate(f->symptom1, f->cases), f->symptom1, rate(f->symptom3, f->cases), f->symptom3, rate(f->fix3, f->cases), f->fix3,
-                f->abstained);
+        fprintf(out, "  cases %zu   symptom@1 %.3f (%zu)   symptom@3 %.3f (%zu)   fix@1 %.3f (%zu)   fix@3 %.3f (%zu)   abstained %zu\n",
+                f->cases, rate(f->symptom1, f->cases), f->symptom1, rate(f->symptom3, f->cases), f->symptom3, rate(f->fix1, f->cases),
+                f->fix1, rate(f->fix3, f->cases), f->fix3, f->abstained);
         if (f->rank_asked)
             fprintf(out, "  first failing rank right %zu of %zu\n", f->rank_right, f->rank_asked);
         fprintf(out, "  expected calibration error %.3f\n  confidence   answers   right   said\n", calibration_error(f));
@@ -47,6 +47,7 @@ json_t *figures_json(const struct figures *f)
         json_object_set_new(object, "cases", json_integer((json_int_t)f->cases));
         json_object_set_new(object, "symptom1", json_integer((json_int_t)f->symptom1));
         json_object_set_new(object, "symptom3", json_integer((json_int_t)f->symptom3));
+        json_object_set_new(object, "fix1", json_integer((json_int_t)f->fix1));
         json_object_set_new(object, "fix3", json_integer((json_int_t)f->fix3));
         json_object_set_new(object, "rank", json_integer((json_int_t)f->rank_right));
     }
