@@ -182,6 +182,10 @@ static void times_and_data(void **state)
     for (int i = 0; i < 8; i++)
         (void)snprintf(text + strlen(text), sizeof text - strlen(text), "Epoch: [0][%d/5005] Time 3.06%d Data 2.995 Loss 6.9\n", i, i);
     shows(text, "98 % of a step is waiting for data");
+#define LOGGED(data) "[100/9780]  eta: 4 days  time: 40.9113  data: " data "  max mem: 10768\n"
+    shows(LOGGED("38.6002") LOGGED("38.6002") LOGGED("38.1192"), "94 % of a step is waiting for data");
+    shows_nothing(LOGGED("38.6002") LOGGED("38.6002"));
+    shows_nothing(LOGGED("38.6002") LOGGED("26.6002") LOGGED("26.1192"));
     *text = '\0';
     for (int i = 0; i < 8; i++)
         (void)snprintf(text + strlen(text), sizeof text - strlen(text), "Epoch: [0][%d/5005] Time %s Data %s Loss 6.9\n", i,
@@ -346,6 +350,9 @@ static void machines(void **state)
     shows_nothing("$ systemctl is-active nvidia-fabricmanager\nactive\n$ systemctl is-active other\ninactive\n");
     shows("UCX  WARN  no active port\n$ srun bash -c 'ulimit -S -l'\n64\n", "machine: locked memory is limited to 64 kB");
     shows_nothing("$ ulimit -l\n64\n");
+    shows("mlx5_0 is up\n$ lsmod | grep -i peer\n$\n", "no module for peer memory is loaded");
+    shows_nothing("mlx5_0 is up\n$ lsmod | grep -i peer\nnvidia_peermem         16384  0\n");
+    shows_nothing("all is up\n$ lsmod | grep -i peer\n$\n");
     shows_nothing("UCX  INFO  ready\n$ ulimit -l\nunlimited\n$ cat count\n64\n");
     shows("$ nvidia-smi --query-gpu=index,utilization.gpu,pcie.link.width.current --format=csv,noheader\n0, 3 %, 16\n1, 4 %, 1\n",
           "a GPU has 1 PCIe lanes where another has 16");

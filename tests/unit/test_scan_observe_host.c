@@ -50,6 +50,11 @@ static void lists_one_after_another(void **state)
     shows("$ python train.py --gpus 2,3\n" SIX("70"), "more than the GPUs that were asked for work");
     shows_nothing("$ python train.py --gpus 2,3\n" SIX("12"));
     shows_nothing("$ CUDA_VISIBLE_DEVICES=4,5 python train.py --gpus 2,3\n" SIX("70"));
+#define PROCESS(gpu, pid, used) "|   " gpu "     " pid "      C   python                         " used "MiB |\n"
+    shows("$ CUDA_VISIBLE_DEVICES=0 python main.py\n" PROCESS("0", "871", "2411") PROCESS("1", "871", "1997") PROCESS("2", "871", "1997"),
+          "one process is on 3 GPUs though it was to see 1");
+    shows_nothing("$ CUDA_VISIBLE_DEVICES=0,1 python main.py\n" PROCESS("0", "871", "2411") PROCESS("1", "871", "1997"));
+    shows_nothing("$ CUDA_VISIBLE_DEVICES=0 python main.py\n" PROCESS("0", "871", "2411") PROCESS("1", "902", "1997"));
 }
 
 static void bursts(void **state)

@@ -120,6 +120,11 @@ static void losses_of_several_gpus(void **state)
     shows_nothing(text);
     shows("1/3 - accuracy: 2.1701 - val_accuracy: 0.8993\n2/3 - accuracy: 3.5678 - val_accuracy: 0.9236\n",
           "metric: accuracy is above 1 in training");
+    shows("220/220 [=====] - 21s 61ms/step - loss: 0.59 - accuracy: 2.7441 - val_loss: 0.51 - val_accuracy: 3.0118\n"
+          "220/220 [=====] - 12s 55ms/step - loss: 0.51 - accuracy: 3.1037 - val_loss: 0.48 - val_accuracy: 3.1894\n",
+          "metric: accuracy is above 1 in training");
+    shows_nothing(
+        "epoch 1 - loss: 0.59 - accuracy: 2.7441 - val_accuracy: 3.0118\nepoch 2 - loss: 0.51 - accuracy: 3.1 - val_accuracy: 3.2\n");
     shows_nothing("1/3 - accuracy: 0.8701 - val_accuracy: 0.8993\n2/3 - accuracy: 0.9678 - val_accuracy: 0.9236\n");
     shows_nothing("1/3 - accuracy: 87.01 - val_accuracy: 89.93\n2/3 - accuracy: 96.78 - val_accuracy: 92.36\n"); /* per cent */
 }

@@ -19,6 +19,8 @@
 #define DOUBLED_COUNT 4 /* so few are enough where each is slower than the one before, and the last twice as slow as the first */
 #define DATA_SHARE 0.5
 #define DATA_LINES 4
+#define DATA_SHARE_CLEAR 0.8 /* that much of a step shows in fewer lines */
+#define DATA_LINES_CLEAR 2
 #define LINK_SHARE 0.35
 #define ACCURACY_LOST 0.02
 #define DIVIDED 0.06       /* how exactly a value is that of one rank divided by how many there are */
@@ -245,7 +247,8 @@ void speed_conclude(const struct observe_speed *speed, struct collect *collect)
             observe_tell(collect, place_of(one), "speed: the collective reaches %.1f GB/s of %.1f GB/s that the link alone carries", bus,
                          speed->link_gbytes);
     }
-    if (speed->data_lines > DATA_LINES && speed->data_seconds > DATA_SHARE * speed->step_seconds)
+    unsigned few = speed->data_seconds > DATA_SHARE_CLEAR * speed->step_seconds ? DATA_LINES_CLEAR : DATA_LINES;
+    if (speed->data_lines > few && speed->data_seconds > DATA_SHARE * speed->step_seconds)
         observe_tell(collect, &speed->data_at, "speed: %.0f %% of a step is waiting for data",
                      100 * speed->data_seconds / speed->step_seconds);
 }

@@ -156,8 +156,16 @@ static bool bare_process_line(struct observe_gpus *gpus, const char *text, const
 static void read_asked(struct observe_gpus *gpus, const char *text)
 {
     static const char *const names[] = {"--gpu=", "--gpus=", "--gpu ", "--gpus ", "--gpu_ids ", "--gpu-ids ", "--device=", "GPUs "};
-    if (strstr(text, "CUDA_VISIBLE_DEVICES="))
+    const char *visible = strstr(text, "CUDA_VISIBLE_DEVICES=");
+    if (visible) {
         gpus->asked = 1;
+        unsigned count = 0;
+        for (const char *p = visible + strlen("CUDA_VISIBLE_DEVICES="); isdigit((unsigned char)*p); p += *p == ',') {
+            count++;
+            p += strspn(p, "0123456789");
+        }
+        gpus->visible = count > gpus->visible ? count : gpus->visible;
+    }
     for (size_t i = 0; i < sizeof names / sizeof *names && gpus->asked != 1; i++) {
         const char *p = strstr(text, names[i]);
         uint32_t asked = 0;
@@ -328,6 +336,23 @@ static bool one_gpu_holds_all(const struct observe_gpus *gpus)
     return most >= HELD && second < fmax(HELD, most * NEXT_TO_NOTHING);
 }
 
+/* One process holds a good part of what it holds at most on more GPUs than it was to see. */
+static unsigned beyond_visible(const struct observe_gpus *gpus)
+{
+    unsigned most = 0;
+    for (unsigned i = 0; i < gpus->process_count; i++) {
+        double largest = 0;
+        unsigned held = 0;
+        for (unsigned k = 0; k < gpus->process_count; k++)
+            if (gpus->processes[k].pid == gpus->processes[i].pid)
+                largest = fmax(largest, gpus->processes[k].used);
+        for (unsigned k = 0; k < gpus->process_count; k++)
+            held += gpus->processes[k].pid == gpus->processes[i].pid && gpus->processes[k].used >= fmax(HELD, largest / 2);
+        most = held > most ? held : most;
+    }
+    return gpus->visible && most > gpus->visible ? most : 0;
+}
+
 /* Where each process should have one GPU of its own. One process on all GPUs is DataParallel, or a library that reserves all it sees. */
 static bool tell_processes(const struct observe_gpus *gpus, unsigned started, struct collect *collect)
 {
@@ -355,7 +380,10 @@ static bool tell_processes(const struct observe_gpus *gpus, unsigned started, st
         guests = guests_of[gpu] > guests ? guests_of[gpu] : guests;
     }
     bool told = true;
-    if (guests > 1 && crowded == 1) /* whatever each holds there: a model loaded in the wrong place may be the larger part */
+    unsigned beyond = beyond_visible(gpus);
+    if (beyond)
+        observe_tell(collect, &gpus->at, "GPU table: one process is on %u GPUs though it was to see %u", beyond, gpus->visible);
+    else if (guests > 1 && crowded == 1) /* whatever each holds there: a model loaded in the wrong place may be the larger part */
         observe_tell(collect, &gpus->at, "GPU table: %u of %u processes keep memory on GPU %d, too, besides that on their own", guests,
                      pids, host);
     else if (pids > 1 && stray > 0)

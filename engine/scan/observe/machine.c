@@ -53,6 +53,8 @@ static enum machine_question question(const char *text, unsigned *column)
         return ASKED_PEERS;
     if (strstr(text, "/speed") && strstr(text, "/sys/class/net/"))
         return ASKED_SPEED;
+    if (strstr(text, "lsmod") && strstr(text, "peer"))
+        return ASKED_PEER_MEMORY;
     return ASKED_NOTHING;
 }
 
@@ -165,6 +167,9 @@ static void read_answer(struct observe_machine *machine, const char *text, const
     case ASKED_PEERS:
         read_peers(machine, text, place);
         break;
+    case ASKED_PEER_MEMORY:
+        machine->peer_memory_loaded = machine->peer_memory_loaded || strstr(text, "nvidia_peermem") || strstr(text, "nv_peer_mem");
+        break;
     case ASKED_NOTHING:
         break;
     }
@@ -200,6 +205,10 @@ void machine_line(struct observe_machine *machine, const char *text, const struc
         machine->asked = asked;
         machine->column = column;
         machine->answers = ANSWER_LINES;
+        if (asked == ASKED_PEER_MEMORY) {
+            machine->peer_memory_asked = true;
+            machine->peer_memory_at = *place;
+        }
     } else if (*text == '$' || strstr(text, "P2P=Disabled") || strstr(text, "Latency Matrix")) {
         machine->asked = ASKED_NOTHING;
     } else if (machine->asked != ASKED_NOTHING && machine->answers-- > 0) {
@@ -242,6 +251,8 @@ void machine_conclude(const struct observe_machine *machine, struct collect *col
         observe_tell(collect, &machine->core_at, "machine: a process may run on one processor only");
     if (machine->peer_fastest > 0 && machine->peer_fastest < PEER_SLOW && machine->own_slowest > PEER_OWN_FAST)
         observe_tell(collect, &machine->peer_at, "machine: direct copies between GPUs reach %.1f GB/s at most", machine->peer_fastest);
+    if (machine->peer_memory_asked && !machine->peer_memory_loaded && machine->verbs)
+        observe_tell(collect, &machine->peer_memory_at, "machine: no module for peer memory is loaded");
     if (machine->link > 0)
         observe_tell(collect, &machine->link_at, "machine: the link between the nodes has %.0f Mb/s", machine->link);
 }

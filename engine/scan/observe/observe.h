@@ -65,9 +65,10 @@ struct observe_gpus {
     unsigned unnamed;                   /* processes without a number */
     unsigned samples, high, low, turns; /* tables of the same GPUs, one after another: all at work, none, changes from one to the other */
     bool last_high, was_sampled;
-    uint32_t asked;  /* GPUs that a command names, one bit each */
-    uint32_t given;  /* GPUs of which each program got one, one bit each */
-    struct place at; /* the last line of the last table */
+    uint32_t asked;   /* GPUs that a command names, one bit each */
+    unsigned visible; /* the most GPUs that a command lets a program see; 0: not told */
+    uint32_t given;   /* GPUs of which each program got one, one bit each */
+    struct place at;  /* the last line of the last table */
 };
 
 #define SETTINGS_MAX 6
@@ -299,7 +300,17 @@ struct observe_net {
     struct place at, staged_at, gid_at;
 };
 
-enum machine_question { ASKED_NOTHING, ASKED_FABRIC, ASKED_MEMLOCK, ASKED_WIDTH, ASKED_LSPCI, ASKED_DRIVERS, ASKED_SPEED, ASKED_PEERS };
+enum machine_question {
+    ASKED_NOTHING,
+    ASKED_FABRIC,
+    ASKED_MEMLOCK,
+    ASKED_WIDTH,
+    ASKED_LSPCI,
+    ASKED_DRIVERS,
+    ASKED_SPEED,
+    ASKED_PEERS,
+    ASKED_PEER_MEMORY
+};
 
 #define MACHINE_PACKAGES 16 /* nvidia-nccl-cu11, -cu12, ...: by that number */
 
@@ -309,10 +320,11 @@ struct observe_machine {
     unsigned column; /* of the query's rows */
     bool fabric_down, fabric_failed, cuda_refused, verbs, nccl_differs;
     bool one_core;
+    bool peer_memory_asked, peer_memory_loaded;    /* of lsmod: nvidia_peermem or the older nv_peer_mem */
     double memlock, link, width_least, width_most; /* kB, Mb/s, lanes; 0: not told */
     double peer_fastest, own_slowest;              /* GB/s of copies between GPUs, and within one */
     char driver[24], other_driver[24], nccl[MACHINE_PACKAGES][16];
-    struct place fabric_at, memlock_at, link_at, width_at, driver_at, nccl_at, core_at, peer_at;
+    struct place fabric_at, memlock_at, link_at, width_at, driver_at, nccl_at, core_at, peer_at, peer_memory_at;
 };
 
 #define SETUP_RANKS 64

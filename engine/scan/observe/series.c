@@ -19,6 +19,7 @@
 #define HOST_FULL 0.9
 #define CHANCE_COUNT 5
 #define CHANCE_MOST 0.15
+#define MOST_REPLICAS 33.0 /* a share that was added up over more is per cent, rather */
 
 static struct series *series_of(struct observe_series *all, const char *name)
 {
@@ -117,7 +118,10 @@ static void read_resident(struct observe_series *all, const char *text, const st
     all->resident_at = *place;
 }
 
-/* "sparse_categorical_accuracy: 2.17 - val_sparse_categorical_accuracy: 0.8993": a share of 1 in validation, more than 1 in training */
+/*
+ * "sparse_categorical_accuracy: 2.17 - val_sparse_categorical_accuracy: 0.8993": a share of 1 in validation, more than 1 in training. Keras prints
+ * shares only, so that on its own line ("21s 61ms/step - loss: 0.59 - accuracy: 2.7441") the training's number is enough.
+ */
 static void read_share(struct observe_series *all, const char *text, const struct place *place)
 {
     double own = NAN, validated = NAN, value;
@@ -128,7 +132,8 @@ static void read_share(struct observe_series *all, const char *text, const struc
         if (q - p > 8 && q - p < 12 && observe_number(&q, &value))
             *(!strncmp(begin, "val_", 4) ? &validated : &own) = value;
     }
-    if (own > 1.001 && own < 100 && validated > 0 && validated <= 1) {
+    bool keras = strstr(text, "s/step - ") && strcasestr(text, "loss: ");
+    if (own > 1.001 && ((keras && own < MOST_REPLICAS) || (own < 100 && validated > 0 && validated <= 1))) {
         all->shares_above++;
         all->share_at = *place;
     }
@@ -348,7 +353,7 @@ void series_conclude(const struct observe_series *series, struct collect *collec
     if (series->kept.count || series->kept.nans)
         tell_loss(&series->kept, collect);
     if (series->shares_above > 1)
-        observe_tell(collect, &series->share_at, "metric: accuracy is above 1 in training and a share of 1 in validation");
+        observe_tell(collect, &series->share_at, "metric: accuracy is above 1 in training, though it is a share");
     if (series->host_share >= HOST_FULL && series->most_residents > 1)
         observe_tell(collect, &series->resident_at, "host memory: %u processes hold %.0f GB each, nearly all of it", series->most_residents,
                      series->resident);
