@@ -472,6 +472,31 @@ static void code(void **state)
     shows_nothing("    accelerator.wait_for_everyone()\n");
 }
 
+#define FRAME(path, function, source) "  File \"" path "\", line 69, in " function "\n    " source "\n"
+#define USER FRAME("/home/user/train.py", "main", "trainer.train()")
+#define LIBRARY "/opt/env/lib/python3.10/site-packages/"
+
+/* The package whose frame raised is told, the user's own code is not. */
+static void packages(void **state)
+{
+    (void)state;
+    shows("Traceback (most recent call last):\n" USER FRAME(
+              LIBRARY "transformers/trainer.py", "prepare",
+              "self.accelerator = Accelerator(") "TypeError: __init__() got an unexpected keyword argument 'dispatch_batches'\n",
+          "transformers calls with an argument that its callee does not know (dispatch_batches)");
+    shows("Traceback (most recent call last):\n" USER FRAME(LIBRARY "mmcv/parallel/distributed.py", "train_step", "self._sync_params()")
+              FRAME(LIBRARY "torch/nn/modules/module.py", "__getattr__",
+                    "raise AttributeError(") "AttributeError: 'MMDistributedDataParallel' object has no attribute '_sync_params'\n",
+          "mmcv asks for a private name that is not there (_sync_params)");
+    shows_nothing("Traceback (most recent call last):\n" USER
+                  "TypeError: __init__() got an unexpected keyword argument 'dispatch_batches'\n");
+    shows_nothing("Traceback (most recent call last):\n" USER FRAME(
+        LIBRARY "transformers/auto.py", "from_pretrained",
+        "cls(config, **kwargs)") "TypeError: __init__() got an unexpected keyword argument 'dispatch_batches'\n");
+    shows_nothing("Traceback (most recent call last):\n" USER FRAME(
+        LIBRARY "mmcv/runner.py", "run", "model.train_step()") "AttributeError: 'Model' object has no attribute 'train_step'\n");
+}
+
 /* Nothing that a log holds may break a rule's arithmetic or its tables. */
 static void hostile(void **state)
 {
@@ -551,6 +576,7 @@ int main(void)
         cmocka_unit_test(standing_still),
         cmocka_unit_test(waits),
         cmocka_unit_test(code),
+        cmocka_unit_test(packages),
         cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, build, discard);

@@ -64,6 +64,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
         stall_line(&observer->stall, line, place, progress);
     waits_line(&observer->waits, line, place, progress);
     code_line(&observer->code, text, place);
+    packages_line(&observer->packages, text, place);
     oom_line(&observer->oom, text, place);
     resume_line(&observer->resume, text, place);
 }
@@ -87,6 +88,7 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     stall_conclude(&observer->stall, &observer->gpus, collect);
     waits_conclude(&observer->waits, collect);
     code_conclude(&observer->code, collect);
+    packages_conclude(&observer->packages, collect);
     oom_conclude(&observer->oom, collect);
     resume_conclude(&observer->resume, collect);
 }

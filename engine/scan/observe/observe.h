@@ -375,6 +375,15 @@ struct observe_resume {
     struct place rate_at, loss_at;
 };
 
+/* The package whose frame is the innermost of a trace, and what it asked for in vain. */
+struct observe_packages {
+    int32_t rank;
+    char package[32], caller[32], name[64];
+    bool handed_through; /* the frame's source passes on what it got */
+    enum { PACKAGES_NOTHING, PACKAGES_ARGUMENT, PACKAGES_PRIVATE } found;
+    struct place at;
+};
+
 /* Lines of source beside the log. */
 struct observe_code {
     size_t indent; /* of the branch of one rank that is read */
@@ -401,6 +410,7 @@ struct observer {
     struct observe_stall stall;
     struct observe_waits waits;
     struct observe_code code;
+    struct observe_packages packages;
     struct observe_oom oom;
     struct observe_resume resume;
     unsigned started; /* the most processes, or GPUs, that a command line asks for */
@@ -492,6 +502,8 @@ void waits_line(struct observe_waits *waits, const struct line *line, const stru
 void waits_conclude(const struct observe_waits *waits, struct collect *collect);
 void code_line(struct observe_code *code, const char *text, const struct place *place);
 void code_conclude(const struct observe_code *code, struct collect *collect);
+void packages_line(struct observe_packages *packages, const char *text, const struct place *place);
+void packages_conclude(const struct observe_packages *packages, struct collect *collect);
 /* Do all GPUs of the last table spin? */
 bool gpus_all_busy(const struct observe_gpus *gpus);
 
