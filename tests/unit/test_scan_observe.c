@@ -351,6 +351,9 @@ static void machines(void **state)
     shows("UCX  WARN  no active port\n$ srun bash -c 'ulimit -S -l'\n64\n", "machine: locked memory is limited to 64 kB");
     shows_nothing("$ ulimit -l\n64\n");
     shows("mlx5_0 is up\n$ lsmod | grep -i peer\n$\n", "no module for peer memory is loaded");
+    shows("mlx5_0 is up\n$ for h in a b; do echo \"$h: $(ssh $h lsmod | grep -c '^nv_peer_mem')\"; done\na: 1\nb: 0\n",
+          "no module for peer memory is loaded");
+    shows_nothing("mlx5_0 is up\n$ lsmod | grep -c peermem\n1\n");
     shows_nothing("mlx5_0 is up\n$ lsmod | grep -i peer\nnvidia_peermem         16384  0\n");
     shows_nothing("all is up\n$ lsmod | grep -i peer\n$\n");
     shows_nothing("UCX  INFO  ready\n$ ulimit -l\nunlimited\n$ cat count\n64\n");

@@ -53,8 +53,10 @@ static enum machine_question question(const char *text, unsigned *column)
         return ASKED_PEERS;
     if (strstr(text, "/speed") && strstr(text, "/sys/class/net/"))
         return ASKED_SPEED;
-    if (strstr(text, "lsmod") && strstr(text, "peer"))
+    if (strstr(text, "lsmod") && strstr(text, "peer")) {
+        *column = strstr(text, "grep -c") != NULL; /* the answer is how many lines there are */
         return ASKED_PEER_MEMORY;
+    }
     return ASKED_NOTHING;
 }
 
@@ -133,6 +135,19 @@ static void read_peers(struct observe_machine *machine, const char *text, const 
     }
 }
 
+/* A row of lsmod; or how many there were, behind the node's name: "node-1: 0" */
+static void read_peer_memory(struct observe_machine *machine, const char *text)
+{
+    const char *last = strrchr(text, ' ');
+    double count;
+    if (!machine->column)
+        machine->peer_memory_loaded = machine->peer_memory_loaded || strstr(text, "nvidia_peermem") || strstr(text, "nv_peer_mem");
+    else if (sole_number(last ? last : text, &count) && count > 0)
+        machine->peer_memory_loaded = true;
+    else if (sole_number(last ? last : text, &count))
+        machine->peer_memory_missing = true; /* on this node, whatever the others have */
+}
+
 static void read_answer(struct observe_machine *machine, const char *text, const struct place *place)
 {
     double value;
@@ -168,7 +183,7 @@ static void read_answer(struct observe_machine *machine, const char *text, const
         read_peers(machine, text, place);
         break;
     case ASKED_PEER_MEMORY:
-        machine->peer_memory_loaded = machine->peer_memory_loaded || strstr(text, "nvidia_peermem") || strstr(text, "nv_peer_mem");
+        read_peer_memory(machine, text);
         break;
     case ASKED_NOTHING:
         break;
@@ -196,7 +211,7 @@ static void read_nccl(struct observe_machine *machine, const char *text, const s
 
 void machine_line(struct observe_machine *machine, const char *text, const struct place *place)
 {
-    static const char *const verbs[] = {"ibv_", "EFA", "efa", "UCX", "rdma", "RDMA", "nfiniband", "openib", "erbs", "mlx5", NULL};
+    static const char *const verbs[] = {"ibv_", "EFA", "efa", "UCX", "rdma", "RDMA", "nfiniband", "openib", "erbs", "mlx5", "NET/IB", NULL};
     static const char *const refusals[] = {"802", "not yet initialized", "SYSTEM_NOT_READY", NULL};
     unsigned column = 0;
     double value;
@@ -251,7 +266,7 @@ void machine_conclude(const struct observe_machine *machine, struct collect *col
         observe_tell(collect, &machine->core_at, "machine: a process may run on one processor only");
     if (machine->peer_fastest > 0 && machine->peer_fastest < PEER_SLOW && machine->own_slowest > PEER_OWN_FAST)
         observe_tell(collect, &machine->peer_at, "machine: direct copies between GPUs reach %.1f GB/s at most", machine->peer_fastest);
-    if (machine->peer_memory_asked && !machine->peer_memory_loaded && machine->verbs)
+    if (machine->verbs && (machine->peer_memory_missing || (machine->peer_memory_asked && !machine->peer_memory_loaded)))
         observe_tell(collect, &machine->peer_memory_at, "machine: no module for peer memory is loaded");
     if (machine->link > 0)
         observe_tell(collect, &machine->link_at, "machine: the link between the nodes has %.0f Mb/s", machine->link);

@@ -320,9 +320,9 @@ struct observe_machine {
     unsigned column; /* of the query's rows */
     bool fabric_down, fabric_failed, cuda_refused, verbs, nccl_differs;
     bool one_core;
-    bool peer_memory_asked, peer_memory_loaded;    /* of lsmod: nvidia_peermem or the older nv_peer_mem */
-    double memlock, link, width_least, width_most; /* kB, Mb/s, lanes; 0: not told */
-    double peer_fastest, own_slowest;              /* GB/s of copies between GPUs, and within one */
+    bool peer_memory_asked, peer_memory_loaded, peer_memory_missing; /* of lsmod: nvidia_peermem or the older nv_peer_mem */
+    double memlock, link, width_least, width_most;                   /* kB, Mb/s, lanes; 0: not told */
+    double peer_fastest, own_slowest;                                /* GB/s of copies between GPUs, and within one */
     char driver[24], other_driver[24], nccl[MACHINE_PACKAGES][16];
     struct place fabric_at, memlock_at, link_at, width_at, driver_at, nccl_at, core_at, peer_at, peer_memory_at;
 };
