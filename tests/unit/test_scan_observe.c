@@ -420,6 +420,17 @@ static void setups(void **state)
     shows("$ CUDA_VISIBLE_DEVICES=1,2 deepspeed t.py\nSetting CUDA_VISIBLE_DEVICES=0,1\n", "in place of CUDA_VISIBLE_DEVICES=1,2");
     shows_nothing("$ CUDA_VISIBLE_DEVICES=0,1 deepspeed t.py\nSetting CUDA_VISIBLE_DEVICES=0,1\n");
     shows_nothing("Setting CUDA_VISIBLE_DEVICES=0,1\n");
+    static const char nccl[] = "ii  libnccl2  2.1.2-1+cuda9.0  amd64\nncclCommInitRank failed: unhandled cuda error\n";
+    char text[256];
+    (void)snprintf(text, sizeof text, "Cuda compilation tools, release 8.0, V8.0.61\n%s", nccl);
+    shows(text, "NCCL is built for CUDA 9 and fails on CUDA 8");
+    (void)snprintf(text, sizeof text, "I0404 10:13:38.892247 caffe.cpp:458] CUDA version: 8000\n%s", nccl);
+    shows(text, "NCCL is built for CUDA 9 and fails on CUDA 8");
+    (void)snprintf(text, sizeof text, "Cuda compilation tools, release 9.2, V9.2.148\n%s", nccl);
+    shows_nothing(text);
+    shows("| Driver Version: 470.82.01    CUDA Version: 11.4 |\nNCCL version 2.21.5+cuda12.4\nNCCL WARN Cuda failure 'x'\n",
+          "NCCL is built for CUDA 12 and fails on CUDA 11");
+    shows_nothing("| Driver Version: 470.82.01    CUDA Version: 11.4 |\nNCCL version 2.21.5+cuda12.4\n");
 }
 
 /* ---- what the job was at when ranks gave up waiting ---- */

@@ -337,7 +337,9 @@ struct observe_setup {
     bool cut, restarted; /* the terminal's connection ended; behind it the machine had been up for minutes only */
     double port, rank, world;
     char devices[64];
-    struct place refused_at, port_at, rank_at, devices_at, restarted_at;
+    double nccl_package, nccl_loaded, toolkit, driver; /* major releases of CUDA: that NCCL was built for, that is there */
+    bool nccl_failed;                                  /* by an error of CUDA */
+    struct place refused_at, port_at, rank_at, devices_at, restarted_at, nccl_at;
 };
 
 enum job_doing { DOING_NOTHING, DOING_PREPARATION, DOING_EVALUATION, DOING_SAVING };

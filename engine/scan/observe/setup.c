@@ -1,5 +1,6 @@
 /* The environment of a job against what happened to it: proxies, ports, ranks, devices that were asked for; a machine that restarted. */
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,8 +111,33 @@ static void read_restart(struct observe_setup *setup, const char *text, const st
     }
 }
 
+/* The number behind a mark in lines that hold another word too; 0 when it is not there. */
+static double release_behind(const char *text, const char *word, const char *mark)
+{
+    const char *p = strstr(text, word) ? strstr(text, mark) : NULL;
+    return p ? strtod(p + strlen(mark), NULL) : 0;
+}
+
+/* NCCL's package tells the CUDA that it was built for ("libnccl2 2.1.2-1+cuda9.0"), as does its first line in the log; the compiler, Caffe
+ * and nvidia-smi tell which one there is. */
+static void read_nccl(struct observe_setup *setup, const char *text, const struct place *place)
+{
+    double package = release_behind(text, "libnccl", "+cuda"), loaded = release_behind(text, "NCCL version", "+cuda");
+    double compiler = release_behind(text, "Cuda compilation tools", "release "),
+           caffe = release_behind(text, "CUDA version: ", "CUDA version: ");
+    double driver = release_behind(text, "Driver Version", "CUDA Version: ");
+    setup->nccl_package = package > 0 ? floor(package) : setup->nccl_package;
+    setup->nccl_loaded = loaded > 0 ? floor(loaded) : setup->nccl_loaded;
+    setup->toolkit = compiler > 0 ? floor(compiler) : caffe >= 1000 ? floor(caffe / 1000) : setup->toolkit;
+    setup->driver = driver > 0 ? floor(driver) : setup->driver;
+    setup->nccl_failed = setup->nccl_failed || strstr(text, "unhandled cuda error") || strstr(text, "NCCL WARN Cuda failure");
+    if (package > 0 || loaded > 0)
+        setup->nccl_at = *place;
+}
+
 void setup_line(struct observe_setup *setup, const char *text, const struct place *place)
 {
+    read_nccl(setup, text, place);
     read_proxy(setup, text, place);
     read_port(setup, text, place);
     read_ranks(setup, text, place);
@@ -132,4 +158,9 @@ void setup_conclude(const struct observe_setup *setup, struct collect *collect)
                      setup->devices);
     if (setup->restarted)
         observe_tell(collect, &setup->restarted_at, "machine: it restarted while the job ran");
+    bool package = setup->toolkit > 0 && setup->nccl_package > setup->toolkit,
+         loaded = setup->driver > 0 && setup->nccl_loaded > setup->driver;
+    if (setup->nccl_failed && (package || loaded))
+        observe_tell(collect, &setup->nccl_at, "setup: NCCL is built for CUDA %.0f and fails on CUDA %.0f",
+                     package ? setup->nccl_package : setup->nccl_loaded, package ? setup->toolkit : setup->driver);
 }
