@@ -8,7 +8,7 @@ static void lists(void **state)
     shows_nothing("0 [0, 1, 2, 3]\n1 [16, 17, 18, 19]\n2 [32, 33, 34, 35]\n");
     shows_nothing("0 [0, 0, 0, 0]\n1 [0, 0, 0, 0]\n2 [0, 0, 0, 0]\n"); /* all the same anyhow */
     shows("epoch 1: ['a-12', 'b-7', 'c-1']\nepoch 2: ['a-12', 'b-7', 'c-1']\nepoch 3: ['a-12', 'b-7', 'c-1']\n",
-          "the same order in each of 3 epochs");
+          "as they came before in each of 3 epochs");
     shows_nothing("epoch 1: ['a-12', 'b-7', 'c-1']\nepoch 2: ['c-1', 'a-12', 'b-7']\nepoch 3: ['a-12', 'b-7', 'c-1']\n");
     shows("rank 0 | first ids 0 0 0 0 1 1 1 1 2 2\nrank 1 | first ids 0 0 0 0 1 1 1 1 2 2\n", "several ranks work on the same data");
     shows_nothing("rank 0 | first ids 0 0 0\nrank 1 | first ids 0 0 0\n");
@@ -22,7 +22,7 @@ static void batches_in_the_same_order(void **state)
     (void)state;
 #define SHUFFLED "loader = DataLoader(dataset, batch_size=2, shuffle=True)\n"
 #define TWICE(lists) lists lists
-    shows(SHUFFLED TWICE(TWICE("[5, 6]\n[3, 2]\n")), "the same order in each of 4 epochs");
+    shows(SHUFFLED TWICE(TWICE("[5, 6]\n[3, 2]\n")), "as they came before in each of 4 epochs");
     shows_nothing(TWICE(TWICE("[5, 6]\n[3, 2]\n"))); /* nobody wants another order */
     shows_nothing(SHUFFLED "[5, 6]\n[3, 2]\n[3, 5]\n[6, 2]\n[2, 3]\n[6, 5]\n[5, 3]\n[2, 6]\n");
     shows_nothing(SHUFFLED TWICE(TWICE(TWICE("[64, 128]\n")))); /* a shape */
@@ -181,6 +181,90 @@ static void memory_that_grows(void **state)
                   "Mem:            1003         288           4           1          11           9\n");
 }
 
+static void equal_lines(void **state)
+{
+    (void)state;
+    const char *const four = "$ mpirun -np 4 python fsi.py\n";
+    char text[900];
+    (void)snprintf(text, sizeof text, "%s%s%s%s", four,
+                   "Solved for timestep 1 in 6.1 s\nSolved for timestep 1 in 6.1 s\n"
+                   "Solved for timestep 1 in 6.1 s\nSolved for timestep 1 in 6.1 s\n",
+                   "Compute Jacobian matrix\nCompute Jacobian matrix\nCompute Jacobian matrix\nCompute Jacobian matrix\n",
+                   "Solved for timestep 2 in 5.9 s\nSolved for timestep 2 in 5.9 s\nSolved for timestep 2 in 5.9 s\n"
+                   "Solved for timestep 2 in 5.9 s\n");
+    shows(text, "lines: 3 of them come 4 times in a row each");
+    (void)snprintf(text, sizeof text, "%s%s", four,
+                   "Solved for timestep 1 in 6.1 s\nCompute Jacobian matrix\n"
+                   "Solved for timestep 2 in 6.1 s\nCompute Jacobian matrix\n");
+    shows_nothing(text);
+    /* Each process warns of the same thing. */
+    shows_nothing("$ mpirun -np 2 python fsi.py\nUserWarning: the value is deprecated\nUserWarning: the value is deprecated\n"
+                  "Some weights of the model are new\nSome weights of the model are new\n");
+    /* A bar that is drawn again. */
+    shows_nothing("$ torchrun --nproc_per_node=2 t.py\n 1%|  | 1/100 [00:01<01:40, 1.00s/it]\n 1%|  | 1/100 [00:01<01:40, 1.00s/it]\n"
+                  " 2%|  | 2/100 [00:02<01:40, 1.00s/it]\n 2%|  | 2/100 [00:02<01:40, 1.00s/it]\n"
+                  " 3%|  | 3/100 [00:03<01:40, 1.00s/it]\n 3%|  | 3/100 [00:03<01:40, 1.00s/it]\n");
+}
+
+static void values_of_ranks(void **state)
+{
+    (void)state;
+    shows("step: 200, loss: 5.8121, grad_norm: 0.391 [rank 0]\nstep: 200, loss: 5.8121, grad_norm: 0.507 [rank 1]\n"
+          "step: 200, loss: 5.8121, grad_norm: 0.442 [rank 2]\n",
+          "ranks: 3 of them print unlike norms");
+    shows_nothing("step: 200, loss: 5.8121, grad_norm: 0.391 [rank 0]\nstep: 200, loss: 5.8134, grad_norm: 0.391 [rank 1]\n"
+                  "step: 200, loss: 5.8110, grad_norm: 0.391 [rank 2]\n");
+    shows_nothing("step: 100, loss: 5.9, grad_norm: 0.391 [rank 0]\nstep: 200, loss: 5.8, grad_norm: 0.507 [rank 1]\n"
+                  "step: 300, loss: 5.7, grad_norm: 0.442 [rank 2]\n");
+    shows("rank 0  Prec@1 74.21\nrank 1  Prec@1 73.64\nrank 2  Prec@1 73.90\n", "ranks: 3 of them print unlike scores");
+    shows_nothing("rank 0  Prec@1 74.21\nrank 1  Prec@1 74.21\nrank 2  Prec@1 74.21\n");
+    shows("rank 0 epoch 1 5f8e0c\nrank 1 epoch 1 b4471d\nrank 0 epoch 2 5f8e0c\nrank 1 epoch 2 b4471d\nrank 0 epoch 3 5f8e0c\n",
+          "order: the data come as they came before in each of 3 epochs");
+    shows_nothing("rank 0 epoch 1 5f8e0c\nrank 0 epoch 2 90aa3e\nrank 0 epoch 3 b4471d\n");
+    shows_nothing("epoch 1 done\nepoch 2 done\nepoch 3 done\nepoch 1 took 600 steps\nepoch 2 took 600 steps\nepoch 3 took 600 steps\n");
+    shows("INFO [train.py:1000] (0/16) validation batches seen: 13\nINFO [train.py:1000] (9/16) validation batches seen: 12\n",
+          "they count unlike numbers of batches");
+    shows_nothing("INFO [train.py:1000] (0/16) validation batches seen: 13\nINFO [train.py:1000] (9/16) validation batches seen: 13\n");
+    shows("$ mpirun -n 3 ./r\n0 of 1\n0 of 1\n0 of 1\n", "takes itself for rank 0 of 1");
+    shows_nothing("$ mpirun -n 3 ./r\n0 of 3\n1 of 3\n2 of 3\n");
+}
+
+static void folders(void **state)
+{
+    (void)state;
+    shows("$ ls -1 logs/\n2020-12-30_18-20-05_1b7z\n2020-12-30_18-20-11_3hd8\n", "folders: 2 were made within seconds");
+    shows_nothing("$ ls -1 logs/\n2020-12-30_18-20-05_1b7z\n2020-12-30_19-42-11_3hd8\n");
+    shows_nothing("$ ls -1 logs/\n2020-12-30_18-20-05.log\n2020-12-30_18-20-06.log\n");
+}
+
+static void losses_and_rates(void **state)
+{
+    (void)state;
+    shows("step: 1 loss: -1.0000 wps: 3,601\nstep: 10 loss: -1.0000 wps: 5,011\nstep: 20 loss: -1.0000 wps: 5,044\n",
+          "loss: -1 in all of 3 prints");
+    shows_nothing("step: 1 loss: -1.0000\nstep: 10 loss: -1.3721\nstep: 20 loss: -1.9000\n");
+    const char *const rest = "epoch 1 lr 8.0e-04\nepoch 12 lr 4.2e-04\nepoch 25 lr 0.0e+00\n";
+    char text[400];
+    (void)snprintf(text, sizeof text, "$ accelerate launch --num_processes 4 t.py\n%sepoch 40 lr 5.7e-04\n", rest);
+    shows(text, "learning rate: falls to 0 and rises again");
+    (void)snprintf(text, sizeof text, "$ accelerate launch --num_processes 4 t.py\n%s", rest);
+    shows_nothing(text);
+    const char *const slow = "$ torchrun --nproc_per_node 4 t.py\nscheduler: CosineAnnealing\nEpoch 1/40 iter 687/687 lr 2.0e-04\n"
+                             "Epoch 40/40 iter 687/687 lr 1.72e-04\n";
+    (void)snprintf(text, sizeof text, "%s$ python t.py\nEpoch 40/40 iter 2748/2748 lr 2.0e-06\n", slow);
+    shows(text, "learning rate: 0.000172 at the last step");
+    shows("Epoch 3/90 data_time: 0.217 iter_time: 0.331\nEpoch 4/90 data_time: 0.219 iter_time: 0.334\n", "66 % of a step is waiting");
+    shows_nothing("Epoch 3/90 data_time: 2.617 iter_time: 3.331\nEpoch 4/90 data_time: 0.219 iter_time: 0.334\n"); /* the first waits */
+    shows("$ python a.py\nRSS 4.1 GB\nRSS 5.8 GB\nRSS 7.5 GB\nRSS 9.3 GB\n$ python b.py\nRSS 2.6 GB\n", "host memory: rises all the time");
+    shows_nothing("$ python a.py\nRSS 4.1 GB\nRSS 5.8 GB\nRSS 5.9 GB\nRSS 6.3 GB\n$ python b.py\nRSS 2.6 GB\n");
+    shows("Num GPUs Available:  4\n$ nvidia-smi --query-gpu=index,utilization.gpu --format=csv,noheader\n0, 98 %\n1, 0 %\n2, 0 %\n3, 0 %\n",
+          "GPU table: GPU 0 alone is in use though 4");
+    shows_nothing("Num GPUs Available:  1\n$ nvidia-smi --query-gpu=index,utilization.gpu --format=csv,noheader\n0, 98 %\n1, 0 %\n"
+                  "2, 0 %\n3, 0 %\n");
+    shows("if args.local_rank == 0:\n    model_engine.save_checkpoint(path)\n", "code: a collective");
+    shows_nothing("if args.local_rank == 0:\n    print(path)\nmodel_engine.save_checkpoint(path)\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +280,10 @@ int main(void)
         cmocka_unit_test(losses_that_fall_on_one_gpu_only),
         cmocka_unit_test(losses_of_several_gpus),
         cmocka_unit_test(memory_that_grows),
+        cmocka_unit_test(equal_lines),
+        cmocka_unit_test(values_of_ranks),
+        cmocka_unit_test(folders),
+        cmocka_unit_test(losses_and_rates),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }

@@ -33,10 +33,11 @@ static bool opens_branch_of_one(const char *source)
 
 static bool calls_collective(const char *source)
 {
-    static const char *const calls[] = {".gather_for_metrics(", "accelerator.gather(", "accelerator.reduce(",   ".wait_for_everyone(",
-                                        "dist.all_reduce(",     "dist.all_gather",     "dist.barrier(",         "distributed.all_reduce(",
-                                        "distributed.barrier(", "hvd.allreduce(",      "hvd.allgather(",        "hvd.broadcast(",
-                                        "dist.broadcast",       "dist.reduce(",        "distributed.all_gather"};
+    static const char *const calls[] = {".gather_for_metrics(", "accelerator.gather(", "accelerator.reduce(",    ".wait_for_everyone(",
+                                        "dist.all_reduce(",     "dist.all_gather",     "dist.barrier(",          "distributed.all_reduce(",
+                                        "distributed.barrier(", "hvd.allreduce(",      "hvd.allgather(",         "hvd.broadcast(",
+                                        "dist.broadcast",       "dist.reduce(",        "distributed.all_gather", "engine.save_checkpoint(",
+                                        "strategy.barrier(",    "xm.rendezvous(",      "ncclAllReduce("};
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (strstr(source, calls[i]))
             return true;

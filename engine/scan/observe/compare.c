@@ -21,6 +21,7 @@
 #define DATA_LINES 4
 #define DATA_SHARE_CLEAR 0.8 /* that much of a step shows in fewer lines */
 #define DATA_LINES_CLEAR 2
+#define FIRST_LIKE 1.3 /* times what a step takes else */
 #define LINK_SHARE 0.35
 #define ACCURACY_LOST 0.02
 #define DIVIDED 0.06       /* how exactly a value is that of one rank divided by how many there are */
@@ -248,7 +249,9 @@ void speed_conclude(const struct observe_speed *speed, struct collect *collect)
                          speed->link_gbytes);
     }
     unsigned few = speed->data_seconds > DATA_SHARE_CLEAR * speed->step_seconds ? DATA_LINES_CLEAR : DATA_LINES;
-    if (speed->data_lines > few && speed->data_seconds > DATA_SHARE * speed->step_seconds)
+    /* Few lines do, too, where the first is like the others, which a first batch is not. */
+    bool alike = speed->first_share > DATA_SHARE && speed->first_step < FIRST_LIKE * speed->longest_step;
+    if ((speed->data_lines > few || alike) && speed->data_seconds > DATA_SHARE * speed->step_seconds)
         observe_tell(collect, &speed->data_at, "speed: %.0f %% of a step is waiting for data",
                      100 * speed->data_seconds / speed->step_seconds);
 }

@@ -430,5 +430,5 @@ void gpus_conclude(const struct observe_gpus *gpus, const struct observer *obser
     if (over.samples >= BURST_SAMPLES && over.turns > 1 && over.low >= BURST_LOW * over.samples)
         observe_tell(collect, &gpus->at, "GPU table: the GPUs work in bursts, %u of %u samples show them at rest", over.low, over.samples);
     else
-        tell_use(gpus, observer->started, collect);
+        tell_use(gpus, observer->started > observer->visible ? observer->started : observer->visible, collect);
 }

@@ -76,6 +76,57 @@ static void follow_cycle(struct list_cycle *cycle, uint64_t hash, const struct p
     }
 }
 
+/* "a1b2c3", "Mallard_0130", "31040,": letters and digits, or a long number: a sample's name, or a hash of several */
+static bool is_name(const char *word, size_t length)
+{
+    unsigned digits = 0, letters = 0;
+    for (size_t i = 0; i < length; i++) {
+        digits += isdigit((unsigned char)word[i]) ? 1U : 0U;
+        letters += isalpha((unsigned char)word[i]) ? 1U : 0U;
+        if (word[i] == '=' || word[i] == '/' || word[i] == '%' || word[i] == '.' || word[i] == ':')
+            return false;
+    }
+    return length >= 6 && digits > 0 && (letters > 0 || digits >= 8);
+}
+
+/* Does it name samples? A list of several, several names, or one word that is a hash. */
+static bool names_samples(const char *text)
+{
+    unsigned names = 0, words = 0;
+    const char *list = strchr(text, '[');
+    if (list && list_hash(list) && list - text < 24)
+        return true;
+    for (const char *p = text + strspn(text, " :"); *p; p += strspn(p, " ")) {
+        size_t length = strcspn(p, " ");
+        names += is_name(p, length);
+        words++;
+        p += length;
+    }
+    return names && (words == 1 || (names >= LIST_MEMBERS && names * 2 > words));
+}
+
+/* "rank 2 epoch 3 90aa3e", "r0 epoch 1: Mallard_0130 Bobolink_0079 ...": the same
+ * in several epochs that follow one another. */
+static void read_epoch(struct observe_ranks *ranks, const char *text, const struct place *place)
+{
+    const char *word = strcasestr(text, "epoch ");
+    char *end;
+    if (!word || word - text > 40 || !isdigit((unsigned char)word[6]) || (word > text && isalnum((unsigned char)word[-1])))
+        return;
+    long epoch = strtol(word + 6, &end, 10);
+    if (epoch < 0 || epoch > 100000 || *end == '/' || *end == '.' || !names_samples(end))
+        return;
+    uint64_t what = observe_hash(OBSERVE_HASH, end, strlen(end));
+    struct order *order = NULL;
+    for (unsigned i = 0; i < ORDERS_MAX && !order; i++)
+        order = ranks->orders[i].what == what ? &ranks->orders[i] : NULL;
+    if (!order) {
+        order = &ranks->orders[ranks->order_next++ % ORDERS_MAX];
+        *order = (struct order){.what = what};
+    }
+    extend(&order->epochs, &ranks->same_epochs, epoch, what, place, &ranks->epochs_at);
+}
+
 void lists_line(struct observe_ranks *ranks, const char *text, const struct place *place)
 {
     char *end;
@@ -90,12 +141,7 @@ void lists_line(struct observe_ranks *ranks, const char *text, const struct plac
             extend(&ranks->lists, &ranks->same_lists, number, hash, place, &ranks->lists_at);
         return;
     }
-    if (strncasecmp(text, "epoch ", 6) != 0 || !isdigit((unsigned char)text[6]))
-        return;
-    long epoch = strtol(text + 6, &end, 10);
-    uint64_t hash = *end == ':' ? list_hash(end + 1 + strspn(end + 1, " ")) : 0;
-    if (hash && epoch >= 0 && epoch < 100000)
-        extend(&ranks->epochs, &ranks->same_epochs, epoch, hash, place, &ranks->epochs_at);
+    read_epoch(ranks, text, place);
 }
 
 void lists_conclude(const struct observe_ranks *ranks, struct collect *collect)
@@ -103,7 +149,7 @@ void lists_conclude(const struct observe_ranks *ranks, struct collect *collect)
     if (ranks->same_lists >= RANKS_ALIKE)
         observe_tell(collect, &ranks->lists_at, "ranks: several ranks work on the same data");
     if (ranks->same_epochs >= EPOCHS_ALIKE)
-        observe_tell(collect, &ranks->epochs_at, "ranks: the data come in the same order in each of %u epochs", ranks->same_epochs);
+        observe_tell(collect, &ranks->epochs_at, "order: the data come as they came before in each of %u epochs", ranks->same_epochs);
     else if (ranks->cycle.repeats && ranks->cycle.shuffled)
-        observe_tell(collect, &ranks->cycle.at, "ranks: the data come in the same order in each of %u epochs", ranks->cycle.repeats);
+        observe_tell(collect, &ranks->cycle.at, "order: the data come as they came before in each of %u epochs", ranks->cycle.repeats);
 }

@@ -10,6 +10,7 @@ struct observer *observer_new(void)
 {
     struct observer *observer = calloc(1, sizeof *observer);
     if (observer) {
+        observer->files.seconds = -1;
         observer->gpus.pending = -1;
         observer->stall.last_time = observer->stall.clock = NAN;
     }
@@ -27,6 +28,15 @@ struct observer *observer_clone(const struct observer *observer)
 void observer_free(struct observer *observer)
 {
     free(observer);
+}
+
+/* "LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0,1,2,3]": members of the list */
+static double visible(const char *text)
+{
+    double members = 1;
+    for (const char *p = strchr(text, '['); p && *p && *p != ']'; p++)
+        members += *p == ',';
+    return members;
 }
 
 void observer_line(struct observer *observer, const struct line *line, const struct place *place, bool progress)
@@ -48,6 +58,9 @@ void observer_line(struct observer *observer, const struct line *line, const str
         started = 2;
     started = plan_devices(&observer->plan) > started ? plan_devices(&observer->plan) : started;
     observer->started = started > observer->started ? started : observer->started;
+    if ((observe_after(text, "Num GPUs Available", &told, NULL) && told >= 0 && told < 1024) ||
+        (strstr(text, "LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [") && (told = visible(text)) > 1))
+        observer->visible = (unsigned)told;
     files_line(&observer->files, text, place);
     net_line(&observer->net, text, place);
     machine_line(&observer->machine, text, place);
@@ -57,9 +70,11 @@ void observer_line(struct observer *observer, const struct line *line, const str
     gpus_line(&observer->gpus, text, place);
     speed_line(&observer->speed, line, place);
     series_line(&observer->series, text, place, observer->speed.runs + observer->speed.count);
-    schedule_line(&observer->schedule, text, place);
+    schedule_line(&observer->schedule, text, place, observer->speed.runs);
     scores_line(&observer->scores, line, place);
     ranks_line(&observer->ranks, line, place);
+    repeats_line(&observer->repeats, line, place, progress);
+    measures_line(&observer->measures, line, place);
     if (!stacks_line(&observer->stacks, text, place))
         stall_line(&observer->stall, line, place, progress);
     waits_line(&observer->waits, line, place, progress);
@@ -84,6 +99,8 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     schedule_conclude(&observer->schedule, observer->started, collect);
     scores_conclude(&observer->scores, collect);
     ranks_conclude(&observer->ranks, observer->started, collect);
+    repeats_conclude(&observer->repeats, observer->started, collect);
+    measures_conclude(&observer->measures, collect);
     stacks_conclude(&observer->stacks, collect);
     stall_conclude(&observer->stall, &observer->gpus, collect);
     waits_conclude(&observer->waits, collect);

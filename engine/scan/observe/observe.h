@@ -7,7 +7,7 @@
  *
  * The parts are independent: `gpus` (nvidia-smi, gpustat, rocm-smi and lists of processes), `cpu`, `disk` and `net` (the host), `speed`
  * (throughput under several settings, growing step times, data loading), `series` (loss, gradient norm, memory), `schedule` (learning rates),
- * `scores` (evaluations), `ranks` (what the ranks say of themselves and of their values), `stacks` and `stall` (where processes wait, prompts,
+ * `scores` (evaluations), `ranks` and `measures` (what the ranks say of themselves and of their values), `repeats` (equal lines), `stacks` and `stall` (where processes wait, prompts,
  * clocks), `machine` (answers to what was asked of it), `setup` (the environment against what happened), `waits` (what the job was at when
  * ranks gave up waiting), `code` (source that was pasted beside the log), `oom` (whose memory fills a GPU), `resume` (values behind a checkpoint).
  * A rule tells nothing that a healthy job shows, too; its limits stand beside it.
@@ -105,10 +105,15 @@ struct setting {
 
 /* A learning rate as training goes on, against the steps that are planned. */
 struct observe_schedule {
+    unsigned runs;
     bool decays;         /* to zero, as an option or a setting says */
     double first, most;  /* the rate that was asked for, and the highest that was seen; 0: none */
     double ended, total; /* the step at which it was zero first, of so many; 0: not yet */
     double last_rate, last_share;
+    double peak, before; /* of all rates, also where no steps are told */
+    unsigned fell;       /* times that it fell */
+    bool bottom, again;  /* it was 0 then; it has risen since */
+    struct place again_at;
     bool went_on; /* beyond that step */
     struct place at;
 };
@@ -119,7 +124,9 @@ struct observe_speed {
     unsigned runs;               /* commands that started a job */
     char columns[TABLE_COLUMNS]; /* of a table in text: what each holds, see table.c */
     unsigned column_count;
-    double data_seconds, step_seconds; /* without the first line */
+    double data_seconds, step_seconds; /* without the first line, */
+    double first_share, first_step;    /* which is this one; */
+    double longest_step;               /* of the others */
     unsigned data_lines;
     double link_gbytes; /* what a test of the bare link measured, 0: none */
     struct place data_at;
@@ -140,7 +147,7 @@ struct observe_series {
     struct series list[SERIES_MAX];
     unsigned count;
     unsigned runs;                      /* of the transcript, so far: values are compared within one */
-    struct series kept;                 /* the loss of a run before that told something */
+    struct series kept, kept_memory;    /* of a run before that told something */
     bool memory_header;                 /* the next "Mem:" line is of free(1) */
     double host_share;                  /* of the host's memory that is used, as free(1) tells it last; 0: not told */
     double resident;                    /* GB that the last process holds */
@@ -197,6 +204,14 @@ struct list_cycle {
     struct place at;
 };
 
+#define ORDERS_MAX 8
+
+/* Data that come in one epoch after the other. */
+struct order {
+    uint64_t what;
+    struct list_run epochs;
+};
+
 struct observe_ranks {
     unsigned alone;  /* lines that say "rank 0 of 1" */
     bool asked_size; /* a launcher was told to print how many there are */
@@ -208,12 +223,36 @@ struct observe_ranks {
     unsigned judging;                   /* ... that go by unlike values of a metric */
     unsigned drawing;                   /* ... that draw the same random numbers */
     unsigned counting, agreeing;        /* ... that count unlike, or the same, numbers of batches */
-    struct list_run lists, epochs;
+    struct list_run lists;
+    struct order orders[ORDERS_MAX];
+    unsigned order_next;
     struct list_cycle cycle;
     unsigned same_lists, same_epochs; /* lists in the longest run of equal ones */
     unsigned syncing, most_syncing;   /* wandb's runs that were begun and have not ended; the most at a time */
     bool trials;                      /* an agent begins the runs */
     struct place alone_at, differing_at, equal_at, judging_at, syncing_at, drawing_at, counting_at, lists_at, epochs_at;
+};
+
+/* Equal lines, one after the other. */
+struct observe_repeats {
+    uint64_t line, first;            /* hash of the block that is read; of the first block */
+    unsigned count;                  /* of the lines in it */
+    bool works, bar;                 /* it is a line of training; a bar */
+    unsigned times;                  /* lines in the first block; */
+    unsigned lines, working, others; /* blocks as long, those of training among them, and others */
+    struct place at;
+};
+
+/* A value that is printed by ranks in turn, at one moment. */
+struct measured {
+    int32_t rank;
+    double moment, value;
+    unsigned ranks, unlike, most; /* that printed it; values unlike the one before; the most ranks that did */
+    struct place at;
+};
+
+struct observe_measures {
+    struct measured norm, score;
 };
 
 enum wait_place { WAIT_NONE, WAIT_COLLECTIVE, WAIT_MEETING, WAIT_END, WAIT_LOADER, WAIT_DEVICE, WAIT_FILE, WAIT_PLACES };
@@ -264,7 +303,10 @@ struct observe_plan {
 struct observe_files {
     bool listing; /* lines of it follow */
     unsigned entries, weights;
-    bool empty; /* a listing is over and had no weights in it */
+    bool empty;                     /* a listing is over and had no weights in it */
+    long seconds;                   /* of the day that the folder before names, -1: none */
+    unsigned folders, most_folders; /* one after the other that are seconds apart */
+    struct place folders_at;
     struct place at;
 };
 
@@ -408,6 +450,8 @@ struct observer {
     struct observe_schedule schedule;
     struct observe_scores scores;
     struct observe_ranks ranks;
+    struct observe_repeats repeats;
+    struct observe_measures measures;
     struct observe_stacks stacks;
     struct observe_stall stall;
     struct observe_waits waits;
@@ -415,6 +459,7 @@ struct observer {
     struct observe_packages packages;
     struct observe_oom oom;
     struct observe_resume resume;
+    unsigned visible; /* GPUs that the program says it sees */
     unsigned started; /* the most processes, or GPUs, that a command line asks for */
     bool launched;    /* by a launcher that starts a process for each */
 };
@@ -480,13 +525,18 @@ void setup_line(struct observe_setup *setup, const char *text, const struct plac
 void setup_conclude(const struct observe_setup *setup, struct collect *collect);
 void series_line(struct observe_series *series, const char *text, const struct place *place, unsigned runs);
 void series_conclude(const struct observe_series *series, struct collect *collect);
-void schedule_line(struct observe_schedule *schedule, const char *text, const struct place *place);
+/* `runs`: jobs that were begun so far; the schedule of one that told something is kept */
+void schedule_line(struct observe_schedule *schedule, const char *text, const struct place *place, unsigned runs);
 void schedule_conclude(const struct observe_schedule *schedule, unsigned started, struct collect *collect);
 void scores_line(struct observe_scores *scores, const struct line *line, const struct place *place);
 void scores_conclude(const struct observe_scores *scores, struct collect *collect);
 /* speed.c: hash of the name of the script that a command line starts, 0 for other lines */
 uint64_t program_of(const char *text);
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);
+void repeats_line(struct observe_repeats *repeats, const struct line *line, const struct place *place, bool progress);
+void repeats_conclude(const struct observe_repeats *repeats, unsigned started, struct collect *collect);
+void measures_line(struct observe_measures *measures, const struct line *line, const struct place *place);
+void measures_conclude(const struct observe_measures *measures, struct collect *collect);
 /* lists.c: lists of ranks and of epochs without the ranks' names */
 void lists_line(struct observe_ranks *ranks, const char *text, const struct place *place);
 void lists_conclude(const struct observe_ranks *ranks, struct collect *collect);

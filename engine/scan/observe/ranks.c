@@ -1,6 +1,7 @@
 /* What the ranks say: processes that each take themselves for the only one, parameters that differ between ranks, data that do not. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,8 @@ static bool read_claim(const char *text, double *rank, double *size)
 static void read_alone(struct observe_ranks *ranks, const struct line *line, const struct place *place)
 {
     double rank, size;
-    if (ranks->asked_size && !strcmp(line->text, "1")) { /* mpirun -np 4 python -c "...; print(MPI.COMM_WORLD.size)" */
+    /* mpirun -np 4 python -c "...; print(MPI.COMM_WORLD.size)"; a program of few words */
+    if ((ranks->asked_size && !strcmp(line->text, "1")) || !strcmp(line->text, "0 of 1")) {
         ranks->alone++;
         ranks->alone_at = *place;
         return;
@@ -89,7 +91,7 @@ static unsigned split(const char *text, uint64_t *shape, uint64_t *value)
 /* The line without the words that tell whose it is: "cuda:1" differs between ranks that agree. */
 static const char *behind_rank(const struct line *line, int32_t *rank)
 {
-    static const char *const names[] = {"rank", "xla:", "worker:", "worker"};
+    static const char *const names[] = {"rank", "xla:", "worker:", "worker", "Device "};
     double value;
     const char *at;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -97,6 +99,13 @@ static const char *behind_rank(const struct line *line, int32_t *rank)
             *rank = (int32_t)value;
             return at + strspn(at, "0123456789");
         }
+    const char *of = strchr(line->text, '(');
+    int own, all, length = 0;
+    if (line->rank < 0 && of && of - line->text < 40 && sscanf(of, "(%5d/%5d)%n", &own, &all, &length) == 2 && length && own >= 0 &&
+        own < all) {
+        *rank = own; /* "(3/16) validation batches seen: 13" */
+        return of + length;
+    }
     *rank = line->rank;
     return line->rank >= 0 ? line->text : NULL;
 }
@@ -208,7 +217,8 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
     static const char *const of_chance[] = {"noise", "random", "crop", "flip", "augment", "latent", NULL};
     static const char *const of_judgement[] = {"best score", "new best", "early stop", "did not improve", "monitored metric", NULL};
     double checksum;
-    static const char *const of_data[] = {"sample", "indices", "index", "idx", "batch", "data", "ids", "image", "input", "label", NULL};
+    static const char *const of_data[] = {"sample", "indices", "index", "idx",   "batch", "data",
+                                          "ids",    "image",   "input", "label", "files", NULL};
     static const char *const neither[] = {"loss",  "time",  "memory", "shape", "size(",  "shard",
                                           "local", "numel", "lr",     "/s",    "shards", NULL};
     struct rank_value now = {0};
@@ -267,7 +277,8 @@ void ranks_line(struct observe_ranks *ranks, const struct line *line, const stru
         ranks->asked_size = (strstr(line->text, "mpirun ") || strstr(line->text, "mpiexec ") || strstr(line->text, "srun ")) &&
                             strcasestr(line->text, "size");
     if (!ranks->asked_size && !strcasestr(line->text, "rank") && !strcasestr(line->text, "process") && !strstr(line->text, "xla:") &&
-        !strstr(line->text, "worker:") && strncmp(line->text, "worker ", 7) != 0 && line->rank < 0)
+        !strstr(line->text, "worker:") && strncmp(line->text, "worker ", 7) != 0 && !strstr(line->text, "Device ") && line->rank < 0 &&
+        !strstr(line->text, " of 1") && !strstr(line->text, " batches"))
         return;
     read_alone(ranks, line, place);
     read_values(ranks, line, place);

@@ -27,16 +27,51 @@ static bool read_step(const char *text, double *step, double *total)
     return found;
 }
 
-void schedule_line(struct observe_schedule *schedule, const char *text, const struct place *place)
+/* Down to nothing and up again: the steps of all processes were counted, and a cosine that is not cut off goes on. */
+static void follow(struct observe_schedule *schedule, double rate, const struct place *place)
+{
+    schedule->peak = fmax(schedule->peak, rate);
+    if (rate == 0 && schedule->fell > 0)
+        schedule->bottom = true;
+    else if (schedule->bottom && rate > 0.1 * schedule->peak && !schedule->again) {
+        schedule->again = true;
+        schedule->again_at = *place;
+    }
+    if (schedule->before > rate)
+        schedule->fell++;
+    schedule->before = rate;
+}
+
+/* What a whole run shows. */
+static bool ended_early(const struct observe_schedule *schedule)
+{
+    return schedule->ended > 0 && schedule->went_on && schedule->ended <= ENDED_EARLY * schedule->total;
+}
+
+static bool hardly_fallen(const struct observe_schedule *schedule)
+{
+    double most = fmax(schedule->first, schedule->most);
+    return schedule->decays && schedule->last_share >= 1 && most > 0 && schedule->last_rate > HARDLY_FALLEN * most;
+}
+
+void schedule_line(struct observe_schedule *schedule, const char *text, const struct place *place, unsigned runs)
 {
     double rate, step = 0, total = 0;
     bool told = observe_after(text, "lr", &rate, NULL) || observe_after(text, "learning_rate", &rate, NULL);
     static const char *const decaying[] = {"scheduler=linear", "scheduler linear", "scheduler_type: linear",
-                                           "scheduler=cosine", "scheduler cosine", "scheduler_type: cosine"};
+                                           "scheduler=cosine", "scheduler cosine", "scheduler_type: cosine",
+                                           "CosineAnnealing",  "cosine decay",     "linear decay"};
+    if (runs != schedule->runs) {
+        if (schedule->runs && (ended_early(schedule) || hardly_fallen(schedule) || schedule->again))
+            return; /* of the runs before this one */
+        *schedule = (struct observe_schedule){.runs = runs, .decays = schedule->decays};
+    }
     for (size_t i = 0; i < sizeof decaying / sizeof *decaying; i++)
         schedule->decays = schedule->decays || strstr(text, decaying[i]);
     if (!told)
         return;
+    if (*text != '$' && rate >= 0 && rate < 1)
+        follow(schedule, rate, place);
     if (!read_step(text, &step, &total)) {
         if (rate > 0 && rate < 1 && strstr(text, "learning_rate"))
             schedule->first = rate;
@@ -57,10 +92,12 @@ void schedule_line(struct observe_schedule *schedule, const char *text, const st
 
 void schedule_conclude(const struct observe_schedule *schedule, unsigned started, struct collect *collect)
 {
+    if (schedule->again && started > 1)
+        observe_tell(collect, &schedule->again_at, "learning rate: falls to 0 and rises again with %u processes", started);
     double most = fmax(schedule->first, schedule->most);
-    if (schedule->ended > 0 && schedule->went_on && schedule->ended <= ENDED_EARLY * schedule->total)
+    if (ended_early(schedule))
         observe_tell(collect, &schedule->at, "learning rate: 0 already at step %.0f of %.0f", schedule->ended, schedule->total);
-    else if (schedule->decays && started > 1 && schedule->last_share >= 1 && most > 0 && schedule->last_rate > HARDLY_FALLEN * most)
+    else if (hardly_fallen(schedule) && started > 1)
         observe_tell(collect, &schedule->at, "learning rate: %.3g at the last step, it has hardly fallen from %.3g", schedule->last_rate,
                      most);
 }

@@ -183,7 +183,7 @@ static void read_bare_memory(struct observe_series *all, const char *text, const
 
 /* ---- what the values say ---- */
 
-enum loss_word { LOSS_FINE, LOSS_NAN, LOSS_ZERO, LOSS_SAME, LOSS_GROWS };
+enum loss_word { LOSS_FINE, LOSS_NAN, LOSS_ZERO, LOSS_SAME, LOSS_ABSENT, LOSS_GROWS };
 
 static double least_of(const struct readings *values)
 {
@@ -203,6 +203,8 @@ static enum loss_word judge_loss(const struct series *loss)
         return LOSS_NAN;
     if (loss->zeros >= ZERO_COUNT && last == 0)
         return LOSS_ZERO;
+    if (loss->same == loss->count && loss->count >= ZERO_COUNT && last == -1)
+        return LOSS_ABSENT;
     if (loss->same == loss->count && (loss->count >= SAME_COUNT || (loss->count == SAME_COUNT - 1 && digits >= 7)) && digits >= 5)
         return LOSS_SAME;
     bool grows = n >= GROW_COUNT && least > 0 && last > LOSS_GROWN * least && last > 1.5 * values->values[0] &&
@@ -226,11 +228,26 @@ static void tell_loss(const struct series *loss, struct collect *collect)
     case LOSS_SAME:
         observe_tell(collect, &values->last, "loss: %s in all of %u prints, it does not move", loss->first_text, loss->count);
         break;
+    case LOSS_ABSENT:
+        observe_tell(collect, &values->last, "loss: -1 in all of %u prints, the rank that prints has none", loss->count);
+        break;
     case LOSS_GROWS:
         observe_tell(collect, &values->last, "loss: grows, %.4g at the end and %.4g at its least", values->values[values->count - 1],
                      least_of(values));
         break;
     }
+}
+
+/* Each print adds as much: what a leak does in every epoch, and no cache that fills. */
+static bool rises_steadily(const struct series *memory)
+{
+    const double *values = memory->values.values;
+    unsigned n = memory->values.count;
+    double step = n > 1 ? (values[n - 1] - values[0]) / (n - 1) : 0;
+    for (unsigned i = 1; i < n; i++)
+        if (values[i] - values[i - 1] < MEMORY_EVEN * step)
+            return false;
+    return n >= MEMORY_COUNT && step > 0 && values[n - 1] > MEMORY_GROWN * values[0];
 }
 
 /* Another run begins: what was wrong with the one before is kept, its values are not mixed with those to come. */
@@ -243,6 +260,8 @@ static void next_run(struct observe_series *all)
             if (judge_loss(one) != LOSS_FINE && !strcmp(one->name, "loss"))
                 all->kept = *one;
         } else {
+            if (!strcmp(one->name, "host memory") && rises_steadily(one))
+                all->kept_memory = *one;
             all->list[kept++] = *one;
         }
     }
@@ -253,25 +272,12 @@ void series_line(struct observe_series *series, const char *text, const struct p
 {
     static const struct {
         const char *word, *name;
-    } named[] = {{"MemAvailable", "free memory"},
-                 {"grad_norm", "gradient norm"},
-                 {"grad norm", "gradient norm"},
-                 {"gradnorm", "gradient norm"},
-                 {"RSS", "host memory"},
-                 {"mem_usage", "memory"},
-                 {"cpu mem", "host memory"},
-                 {"host memory", "host memory"},
-                 {"ram used", "host memory"},
-                 {"cpu_mem", "host memory"},
-                 {"max mem", "memory"},
-                 {"memory allocated", "memory"},
-                 {"gpu_mem", "memory"},
-                 {"memory_allocated", "memory"},
-                 {"gpu memory", "memory"},
-                 {"host mem", "host memory"},
-                 {"cuda allocated", "memory"},
-                 {"mem_MB", "memory"},
-                 {"mem", "memory"}};
+    } named[] = {
+        {"MemAvailable", "free memory"}, {"grad_norm", "gradient norm"}, {"grad norm", "gradient norm"}, {"gradnorm", "gradient norm"},
+        {"RSS", "host memory"},          {"avail", "free memory"},       {"mem_usage", "memory"},        {"cpu mem", "host memory"},
+        {"host memory", "host memory"},  {"ram used", "host memory"},    {"cpu_mem", "host memory"},     {"max mem", "memory"},
+        {"memory allocated", "memory"},  {"gpu_mem", "memory"},          {"memory_allocated", "memory"}, {"gpu memory", "memory"},
+        {"host mem", "host memory"},     {"cuda allocated", "memory"},   {"mem_MB", "memory"},           {"mem", "memory"}};
     if (runs != series->runs) {
         next_run(series);
         series->runs = runs;
@@ -352,6 +358,10 @@ void series_conclude(const struct observe_series *series, struct collect *collec
 {
     if (series->kept.count || series->kept.nans)
         tell_loss(&series->kept, collect);
+    if (series->kept_memory.count)
+        observe_tell(collect, &series->kept_memory.values.last,
+                     "host memory: rises all the time, %.1f times as much at the end as at the beginning",
+                     series->kept_memory.values.values[series->kept_memory.values.count - 1] / series->kept_memory.values.values[0]);
     if (series->shares_above > 1)
         observe_tell(collect, &series->share_at, "metric: accuracy is above 1 in training, though it is a share");
     if (series->host_share >= HOST_FULL && series->most_residents > 1)

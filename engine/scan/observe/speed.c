@@ -187,10 +187,17 @@ static void read_data_share(struct observe_speed *speed, const char *text, const
     if (!observe_after(text, "iter_time", &step, NULL) && !observe_after(text, "batch_time", &step, NULL) &&
         !observe_after(text, "time", &step, NULL))
         return;
-    if (!(data >= 0) || !(step > 0) || data > 1.05 * step || speed->data_lines++ == 0) /* the first batch always waits */
+    if (!(data >= 0) || !(step > 0) || data > 1.05 * step)
         return;
+    if (speed->data_lines++ == 0) {                                           /* the first batch always waits */
+        speed->first_share = observe_behind(text, "epoch") ? data / step : 0; /* means of many steps, most often */
+        speed->first_step = step;
+        speed->data_at = *place;
+        return;
+    }
     speed->data_seconds += data;
     speed->step_seconds += step;
+    speed->longest_step = fmax(speed->longest_step, step);
     speed->data_at = *place;
 }
 
