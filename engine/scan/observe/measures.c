@@ -27,10 +27,10 @@ static bool rank_of(const struct line *line, int32_t *rank)
     return *rank >= 0;
 }
 
-static bool named_value(const char *text, const char *const *names, double *value)
+static bool named_value(const struct line *line, const char *const *names, double *value)
 {
     for (size_t i = 0; names[i]; i++)
-        if (strcasestr(text, names[i]) && observe_after(text, names[i], value, NULL) && isfinite(*value) && *value > 0)
+        if (line_find(line, names[i]) && observe_after(line->text, names[i], value, NULL) && isfinite(*value) && *value > 0)
             return true;
     return false;
 }
@@ -68,11 +68,9 @@ void measures_line(struct observe_measures *measures, const struct line *line, c
 {
     double value;
     int32_t rank;
-    if (!strpbrk(line->text, "0123456789") || !rank_of(line, &rank))
-        return;
-    if (named_value(line->text, norms, &value))
+    if (named_value(line, norms, &value) && rank_of(line, &rank))
         take(&measures->norm, rank, moment_of(line->text), value, NORM_APART, place);
-    else if (named_value(line->text, scores, &value))
+    else if (named_value(line, scores, &value) && rank_of(line, &rank))
         take(&measures->score, rank, moment_of(line->text), value, SCORE_APART, place);
 }
 

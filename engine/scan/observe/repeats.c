@@ -10,24 +10,28 @@
 #define LINES_LEAST 3 /* different lines, each of them printed as often */
 #define WORDS_LEAST 12
 #define BARS_LEAST 3
+#define LENGTH_MOST 300
 
-/* What a line says, without speed and clock: of "4/50 [00:09<01:48, 2.36s/it]" what stands before the bracket. 0: it counts for nothing. */
+/* Of "4/50 [00:09<01:48, 2.36s/it]" what stands before the bracket: without speed and clock. */
 static uint64_t said(const struct line *line, bool *bar)
 {
-    static const char *const of_all[] = {"warn",   "nccl",     "error", "deprecat", "traceback", "rank",     "init",    "cuda",
-                                         "device", "loadavg",  "token", "version",  "import",    "download", "W0",      "gpu",
-                                         "config", "listened", "git",   "seeing",   "stuck",     "connect",  "timeout", NULL};
-    const char *text = line->text, *speed = strstr(text, " [");
-    size_t length = line->length, letters = 0;
+    const char *speed = line->length < LENGTH_MOST ? strstr(line->text, " [") : NULL;
     *bar = speed && (strstr(speed, "it/s") || strstr(speed, "s/it") || strstr(speed, "/s]") || strstr(speed, "?it"));
-    if (*bar)
-        length = (size_t)(speed - text);
-    for (size_t i = 0; i < length; i++)
-        letters += isalpha((unsigned char)text[i]) ? 1U : 0U;
-    if (*text == '$' || *text == '>' || *text == '|' || (!*bar && isspace((unsigned char)*text)) || (!*bar && letters < WORDS_LEAST) ||
-        (!*bar && (line->rank >= 0 || observe_any(text, of_all))))
+    if (!line->length || line->length >= LENGTH_MOST)
         return 0;
-    return observe_hash(OBSERVE_HASH, text, length) | 1;
+    return observe_hash(OBSERVE_HASH, line->text, *bar ? (size_t)(speed - line->text) : line->length) | 1;
+}
+
+/* May this line come again for no other reason than that every rank prints it? */
+static bool counts(const struct line *line)
+{
+    static const char *const healthy[] = {"warn",   "nccl",    "error",  "deprecat", "traceback", "rank",    "init",   "cuda",
+                                          "device", "loadavg", "token",  "version",  "import",    "W0",      "config", "download",
+                                          "gpu",    "git",     "seeing", "stuck",    "connect",   "timeout", NULL};
+    size_t letters = 0;
+    for (size_t i = 0; i < line->length; i++)
+        letters += isalpha((unsigned char)line->text[i]) ? 1U : 0U;
+    return !strchr("$>| \t", *line->text) && letters >= WORDS_LEAST && line->rank < 0 && !observe_any(line->text, healthy);
 }
 
 /* A block of equal lines is over. */
@@ -53,9 +57,9 @@ static void close_block(struct observe_repeats *repeats)
 void repeats_line(struct observe_repeats *repeats, const struct line *line, const struct place *place, bool progress)
 {
     bool bar = false;
-    uint64_t now = line->length < 300 ? said(line, &bar) : 0;
+    uint64_t now = said(line, &bar);
     if (repeats->count && now == repeats->line) {
-        repeats->count++;
+        repeats->count += repeats->count > 1 || bar || counts(line); /* else the block stays one line long */
         repeats->at = *place;
         return;
     }
