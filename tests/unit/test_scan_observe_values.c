@@ -29,6 +29,21 @@ static void batches_in_the_same_order(void **state)
     shows_nothing(SHUFFLED TWICE("[5, 6]\n[3, 2]\n"));          /* twice may be chance */
 }
 
+static void files_of_each_epoch(void **state)
+{
+    (void)state;
+    shows("epoch 0  first files: 0411.png 0093.png 0720.png\nepoch 1  first files: 0411.png 0093.png 0720.png\nepoch 2  first files: "
+          "0411.png "
+          "0093.png 0720.png\n",
+          "as they came before in each of 3 epochs");
+    shows_nothing(
+        "epoch 0  first files: 0411.png 0093.png 0720.png\nepoch 1  first files: 0007.png 0555.png 0231.png\nepoch 2  first files: "
+        "0302.png 0140.png 0779.png\n");
+    shows_nothing(
+        "epoch 1: 625 batches on 8 GPUs of 4 nodes\nepoch 2: 625 batches on 8 GPUs of 4 nodes\nepoch 3: 625 batches on 8 GPUs of 4 "
+        "nodes\n");
+}
+
 static void workers_that_draw(void **state)
 {
     (void)state;
@@ -270,6 +285,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists),
         cmocka_unit_test(batches_in_the_same_order),
+        cmocka_unit_test(files_of_each_epoch),
         cmocka_unit_test(workers_that_draw),
         cmocka_unit_test(values_behind_a_resume),
         cmocka_unit_test(counts),

@@ -83,7 +83,8 @@ static bool is_name(const char *word, size_t length)
     for (size_t i = 0; i < length; i++) {
         digits += isdigit((unsigned char)word[i]) ? 1U : 0U;
         letters += isalpha((unsigned char)word[i]) ? 1U : 0U;
-        if (word[i] == '=' || word[i] == '/' || word[i] == '%' || word[i] == '.' || word[i] == ':')
+        bool ends_name = word[i] == '.' && i + 1 < length && isalpha((unsigned char)word[i + 1]); /* "0411.png" */
+        if (strchr("=/%.:", word[i]) && !ends_name)
             return false;
     }
     return length >= 6 && digits > 0 && (letters > 0 || digits >= 8);
