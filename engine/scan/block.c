@@ -280,6 +280,8 @@ static void match_line(struct block *block, const struct finder *finder, struct 
     hs_error_t result = hs_scan(finder->db->hs, found->text, (unsigned)found->length, 0, finder->scratch, on_literal, found);
     if (result != HS_SUCCESS && result != HS_SCAN_TERMINATED)
         block->failed = true;
+    if (found->count == HIT_IDS_MAX)
+        block->dropped++;
     drop_mismatches(found);
     if (found->count)
         add_hit(block, line, length, found);

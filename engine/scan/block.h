@@ -11,7 +11,7 @@
 #define BLOCK_BYTES ((size_t)256 << 10)
 #define BLOCK_MARGIN ((size_t)LINE_MAX_BYTES) /* of neighbouring bytes on either side, so that lines over an edge are whole */
 #define BLOCK_ROOM (BLOCK_MARGIN + BLOCK_BYTES + BLOCK_MARGIN)
-#define HIT_IDS_MAX 48
+#define HIT_IDS_MAX 256 /* literals of one line, before their expressions are tried; a frame of a traceback has up to 70 today */
 
 struct hit {
     uint32_t start, length; /* the line, within `data` */

@@ -91,6 +91,36 @@ static void a_signature_is_found_with_its_fields(void **state)
     findings_free(&findings);
 }
 
+/* Lines like the frames of a traceback hold words of a great many signatures: one that matches is found among all that don't. */
+static void many_signatures_of_the_same_words_hide_none(void **state)
+{
+    (void)state;
+    enum { MANY = 200 };
+    static char patterns[MANY][32];
+    static struct signature many[MANY];
+    char line[sizeof "shared words" + MANY + 1] = "shared words ";
+    for (size_t i = 0; i < MANY; i++) {
+        (void)snprintf(patterns[i], sizeof patterns[i], "shared words \\d{%zu}$", i + 1);
+        many[i] = (struct signature){.id = "many", .pattern = patterns[i], .is_regex = true, .strength = SIG_STRONG};
+    }
+    memset(line + strlen(line), '7', MANY);
+    struct scan_db *all;
+    struct err err = {0};
+    if (scan_db_build(many, MANY, &all, &err) != DTKB_OK)
+        fail_msg("%s", err.text);
+    struct scan *scan;
+    struct findings findings;
+    assert_int_equal(scan_new(all, NULL, &scan, NULL), DTKB_OK);
+    assert_int_equal(scan_feed(scan, "log", line, strlen(line), NULL), DTKB_OK);
+    assert_int_equal(scan_findings(scan, &findings, NULL), DTKB_OK);
+    const struct evidence *evidence = first_of(&findings, EV_SIGNATURE);
+    assert_non_null(evidence);
+    assert_int_equal(evidence->signature, MANY - 1);
+    findings_free(&findings);
+    scan_free(scan);
+    scan_db_free(all);
+}
+
 static void a_traceback_names_type_and_place(void **state)
 {
     (void)state;
@@ -256,10 +286,11 @@ static void far_into_a_text_shared_words_tell_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signature_is_found_with_its_fields), cmocka_unit_test(a_traceback_names_type_and_place),
-        cmocka_unit_test(every_split_gives_the_same),           cmocka_unit_test(a_look_at_the_findings_changes_nothing),
-        cmocka_unit_test(a_saved_set_is_loaded_again),          cmocka_unit_test(bad_expressions_are_refused_by_name),
-        cmocka_unit_test(a_job_is_known_by_its_words),          cmocka_unit_test(far_into_a_text_shared_words_tell_nothing),
+        cmocka_unit_test(a_signature_is_found_with_its_fields),      cmocka_unit_test(many_signatures_of_the_same_words_hide_none),
+        cmocka_unit_test(a_traceback_names_type_and_place),          cmocka_unit_test(every_split_gives_the_same),
+        cmocka_unit_test(a_look_at_the_findings_changes_nothing),    cmocka_unit_test(a_saved_set_is_loaded_again),
+        cmocka_unit_test(bad_expressions_are_refused_by_name),       cmocka_unit_test(a_job_is_known_by_its_words),
+        cmocka_unit_test(far_into_a_text_shared_words_tell_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
