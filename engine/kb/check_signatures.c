@@ -139,6 +139,24 @@ static dtkb_status scan_samples(const struct scan_db *db, const struct pack_caus
     return status;
 }
 
+/* What matches alone should be found by the scanner too: it may pass over the line, as over source that no frame stands above. */
+static void check_found(struct check *check, const struct pack *pack, const struct pack_cause *cause, const struct all *all,
+                        const struct findings *findings)
+{
+    for (size_t i = 0; i < cause->signature_count; i++) {
+        const struct pack_signature *source = &cause->signatures[i];
+        bool found = source->sample_count == 0;
+        for (size_t k = 0; k < findings->evidence_count && !found; k++) {
+            const struct evidence *evidence = &findings->evidence[k];
+            found =
+                evidence->kind == EV_SIGNATURE && evidence->signature < all->count && all->entries[evidence->signature].source == source;
+        }
+        if (!found)
+            check_complain(check, CHECK_WARNING, place_of(&(struct entry){pack, cause, source}),
+                           "matches its samples, but is not found in a log that has them: %s", source->samples[0]);
+    }
+}
+
 static dtkb_status check_crossings(struct check *check, const struct all *all, const struct scan_db *db, struct err *err)
 {
     dtkb_status status = DTKB_OK;
@@ -147,6 +165,8 @@ static dtkb_status check_crossings(struct check *check, const struct all *all, c
             const struct pack_cause *cause = &check->packs[i].causes[j];
             struct findings findings = {0};
             status = scan_samples(db, cause, &findings, err);
+            if (status == DTKB_OK)
+                check_found(check, &check->packs[i], cause, all, &findings);
             for (size_t k = 0; k < findings.evidence_count && status == DTKB_OK; k++) {
                 const struct evidence *evidence = &findings.evidence[k];
                 if (evidence->kind == EV_SIGNATURE && evidence->signature < all->count)

@@ -124,6 +124,13 @@ static void crossings_are_errors_between_strong_signs_only(void **unused)
     assert_complaint(good, "all fine\nflux 7 lost\n", "error", 2, "healthy.log:2");
 }
 
+static void a_sample_that_the_scanner_passes_over_is_told(void **unused)
+{
+    (void)unused;
+    assert_complaint(CAUSE("a", FIX, SIGNATURE("s", "strong", "flux lost", "    assert found, (flux lost)", "flux")), NULL, "warning", 2,
+                     "not found in a log that has them");
+}
+
 /* Six hundred lines of a healthy log, `often` of which hold a text. */
 static const char *long_log(const char *text, size_t often)
 {
@@ -254,6 +261,7 @@ int main(void)
         cmocka_unit_test(mistakes_in_structure_are_found),
         cmocka_unit_test(mistakes_in_signatures_are_found),
         cmocka_unit_test(crossings_are_errors_between_strong_signs_only),
+        cmocka_unit_test(a_sample_that_the_scanner_passes_over_is_told),
         cmocka_unit_test(text_that_healthy_logs_have_often_is_told),
         cmocka_unit_test(a_directory_stands_for_its_logs),
         cmocka_unit_test(a_sheet_becomes_reviewed_text),
