@@ -2,7 +2,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/stall.h"
 
 #define REACH 12 /* lines of the branch that are looked at */
 

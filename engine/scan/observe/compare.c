@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/speed.h"
 
 #define STEP_LONGER 1.25   /* a step with more ranks takes that many times as long; a little longer is usual */
 #define SAMPLES_FEWER 0.85 /* more ranks yield that share of the samples a second: less than one alone */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/host.h"
 
 #define LOAD_OVER 2.0     /* times the processors there are */
 #define LOAD_LARGE 400.0  /* where their number is not told; half of it does beside a busy kernel */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/host.h"
 
 #define BUSY 95.0 /* per cent of the time */
 

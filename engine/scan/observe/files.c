@@ -6,7 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/host.h"
+#include "scan/observe/speed.h"
 
 #define FOLDERS_APART 8 /* seconds */
 #define STEPS_OFF 1.8   /* times as many or as few steps as examples, epochs and batch make */

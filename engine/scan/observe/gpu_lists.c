@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/gpus.h"
 
 #define MISSES_MOST 3 /* headings of another list, blank lines */
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/observer.h"
 
 #define BUSY 20.0            /* per cent: surely computing, or spinning in a collective */
 #define SPINNING 95.0        /* per cent */

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/ranks.h"
 
 #define RANKS_ALIKE 3
 #define EPOCHS_ALIKE 3

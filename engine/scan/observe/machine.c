@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/gpus.h"
+#include "scan/observe/host.h"
 
 #define ANSWER_LINES 14          /* behind a question, in which its answer stands */
 #define MEMLOCK_LITTLE 1048576.0 /* kB; adapters want it unlimited */

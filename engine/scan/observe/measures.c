@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/ranks.h"
 
 #define NORM_APART 0.02 /* of the larger: more than rounding does */
 #define SCORE_APART 0.0005

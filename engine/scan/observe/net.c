@@ -1,7 +1,7 @@
 /* Which way NCCL goes, against what the machine has. */
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/host.h"
 
 /* "GID[  0]: fe80::be97:e1ff:fe00:1a20, RoCE v1" of ibv_devinfo; "gid_index 0" of whoever uses one */
 static void read_gid(struct observe_net *net, const char *text, const struct place *place)

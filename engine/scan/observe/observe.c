@@ -1,4 +1,4 @@
-#include "scan/observe/observe.h"
+#include "scan/observe/observer.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/gpus.h"
 
 #define OTHERS_SHARE 0.2 /* of the card's memory: more than contexts take that every process has */
 #define OTHERS_LEAST 1.5 /* GiB */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/stall.h"
 
 /* "/opt/env/lib/python3.10/site-packages/mmcv/parallel/distributed.py" -> "mmcv"; empty for all else */
 static void package_of(const char *path, size_t length, char *name, size_t size)

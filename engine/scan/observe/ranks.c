@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/ranks.h"
 
 #define ALONE_COUNT 3 /* lines "rank 0 of 1" from who knows where */
 #define LIST_NUMBERS 3

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/speed.h"
 
 struct unit {
     const char *text;

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/ranks.h"
 
 #define LINES_LEAST 3 /* different lines, each of them printed as often */
 #define WORDS_LEAST 12

@@ -3,7 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/rates.h"
+#include "scan/observe/values.h"
 
 #define STEPS_ON 0.02     /* of the steps before: so near the first line behind the resume has to be */
 #define RATE_CHANGED 1.25 /* from one step to the next */

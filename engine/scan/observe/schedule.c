@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/values.h"
 
 #define ENDED_EARLY 0.6   /* of the steps */
 #define HARDLY_FALLEN 0.6 /* of the highest rate, at the last step */

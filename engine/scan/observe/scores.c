@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/rates.h"
+#include "scan/observe/values.h"
 
 #define APART_LEAST 0.0003 /* of the score: more than rounding does */
 #define APART_MOST 0.3     /* beyond that another thing was measured */

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/rates.h"
+#include "scan/observe/values.h"
 
 #define SAME_COUNT 5 /* equal losses, to the last digit */
 #define ZERO_COUNT 3 /* gradient norms or losses of zero */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/host.h"
 
 /* Behind "NAME=" (not behind "LONGER_NAME="); NULL when it is not there. */
 static const char *variable(const char *text, const char *name)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/speed.h"
 #include "scan/words.h"
 
 /* Does this line say how what follows is run? Commands, headings, remarks; not lines of training. */

@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/stall.h"
 
 #define FRAMES 14    /* of a stack that are looked at, innermost first */
 #define MANY_ALIKE 3 /* so many at one place, and one elsewhere, tell even where the place is unknown */

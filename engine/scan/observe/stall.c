@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/stall.h"
 
 #define STILL 900.0 /* seconds without a line */
 #define DAY 86400.0 /* beyond that the clocks are of different runs */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/speed.h"
 
 #define CELL_MAX 40
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/text.h"
 
 uint64_t observe_hash(uint64_t hash, const char *text, size_t length)
 {

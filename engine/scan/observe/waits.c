@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "scan/observe/observe.h"
+#include "scan/observe/stall.h"
 
 static bool begins_with_any(const char *text, const char *end, const char *const *words)
 {

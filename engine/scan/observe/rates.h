@@ -1,0 +1,19 @@
+/* What one line says of speed, steps and quality; the program that a command starts. */
+#ifndef DTKB_SCAN_OBSERVE_RATES_H
+#define DTKB_SCAN_OBSERVE_RATES_H
+
+#include <stdint.h>
+
+/* rates.c: what one line says of speed (NAN where nothing), of the steps that a bar counts (0: none), of quality (NAN). */
+void rates_read(const char *text, double *rates);
+double rates_epoch_seconds(const char *text);
+unsigned long rates_bar_total(const char *text);
+unsigned long rates_batches_told(const char *text);
+double rates_accuracy(const char *text);
+double rates_train_accuracy(const char *text);
+double rates_loss(const char *text, const char **at);
+
+/* speed.c: hash of the name of the script that a command line starts, 0 for other lines */
+uint64_t program_of(const char *text);
+
+#endif
