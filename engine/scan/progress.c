@@ -41,11 +41,10 @@ bool is_progress(const struct line *line)
 /* Is one of the words there, at its own beginning? */
 static bool any_word(const struct line *line, const char *const *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const char *p = line_find(line, words[i]);
-        if (p && (p == line->text || !isalpha((unsigned char)p[-1])))
-            return true;
-    }
+    for (size_t i = 0; i < count; i++)
+        for (const char *p = line_find(line, words[i]); p; p = strcasestr(p + 1, words[i]))
+            if (p == line->text || !isalpha((unsigned char)p[-1]))
+                return true;
     return false;
 }
 

@@ -248,6 +248,8 @@ static void a_job_is_known_by_its_words(void **state)
         {"mlx5_core 0000:41:00.0: CREATE_MKEY(0x200) failed", true},
         {"UCX  ERROR ibv_create_cq(cqe=4096) failed: Cannot allocate memory", true},
         {"it hangs at dist.init_process_group on the second machine", true},
+        {"compiling the mpi4py wheel", true}, /* "mpi" begins the second word only */
+        {"compiling the simple wheel", false},
         {"10.0.0.2 - - GET /index.html 502 upstream prematurely closed the connection", false},
         {"e1000e 0000:00:19.0 eth0: NIC Link is Up 1000 Mbps Full Duplex", false},
     };
