@@ -69,7 +69,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     disk_line(&observer->disk, text, place);
     gpus_line(&observer->gpus, text, place);
     speed_line(&observer->speed, line, place);
-    series_line(&observer->series, text, place, observer->speed.runs + observer->speed.count);
+    series_line(&observer->series, line, place, observer->speed.runs + observer->speed.count);
     schedule_line(&observer->schedule, text, place, observer->speed.runs);
     scores_line(&observer->scores, line, place);
     ranks_line(&observer->ranks, line, place);
@@ -81,7 +81,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     code_line(&observer->code, text, place);
     packages_line(&observer->packages, text, place);
     oom_line(&observer->oom, text, place);
-    resume_line(&observer->resume, text, place);
+    resume_line(&observer->resume, line, place);
 }
 
 void observer_conclude(const struct observer *observer, struct collect *collect)

@@ -96,12 +96,13 @@ static bool by_unit(const char *text, const struct unit *unit, double *value)
 }
 
 /* One reading of each kind at most. */
-void rates_read(const char *text, double *rates)
+void rates_read(const struct line *line, double *rates)
 {
+    const char *text = line->text;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         double value;
         const char *at;
-        if (isnan(rates[keys[i].kind]) && observe_after(text, keys[i].text, &value, &at))
+        if (isnan(rates[keys[i].kind]) && observe_value(line, keys[i].text, &value, &at))
             rates[keys[i].kind] = scaled(&keys[i], clock_read(at, value));
     }
     if (!strstr(text, "/s") && !strstr(text, "s/"))
@@ -114,12 +115,14 @@ void rates_read(const char *text, double *rates)
 }
 
 /* "Epoch 3: time: 812.5", "epoch 3 took 12 min", "Epoch 1: ..., 1482.1 sec": seconds, or NAN */
-double rates_epoch_seconds(const char *text)
+double rates_epoch_seconds(const struct line *line)
 {
+    const char *text = line->text;
     double value, minutes, seconds;
     if (!strncmp(text, "real", 4) && sscanf(text, "real %lfm%lfs", &minutes, &seconds) == 2)
         return minutes * 60 + seconds; /* time(1) of a whole run */
-    if (!observe_behind(text, "epoch") || strstr(text, "/s") || strstr(text, "s/") || observe_behind(text, "eta"))
+    if (!line_find(line, "epoch") || !observe_behind(text, "epoch") || strstr(text, "/s") || strstr(text, "s/") ||
+        observe_behind(text, "eta"))
         return NAN;
     for (const char *p = text; *p; p++) {
         if (!isdigit((unsigned char)*p) || (p > text && (isalnum((unsigned char)p[-1]) || strchr(".-/", p[-1]))) ||
@@ -165,35 +168,35 @@ unsigned long rates_batches_told(const char *text)
 }
 
 /* The accuracy of an evaluation as a share of 1; NAN where there is none. */
-double rates_accuracy(const char *text)
+double rates_accuracy(const struct line *line)
 {
     static const char *const names[] = {"accuracy @ 1 =", "val_accuracy",  "val_acc",  "val acc",       "validation accuracy",
                                         "test accuracy",  "test_accuracy", "test_acc", "eval_accuracy", "acc@1",
                                         "prec@1",         "recall@1",      "bbox_map", "miou"};
     double value;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (observe_after(text, names[i], &value, NULL) && value >= 0 && value <= 100)
+        if (observe_value(line, names[i], &value, NULL) && value >= 0 && value <= 100)
             return value > 1 ? value / 100 : value;
     return NAN;
 }
 
 /* The loss of training and where it is printed; NAN where there is none. */
-double rates_loss(const char *text, const char **at)
+double rates_loss(const struct line *line, const char **at)
 {
     double value;
-    if (strcasestr(text, "val loss") || strcasestr(text, "valid loss") || strcasestr(text, "test loss") || strcasestr(text, "eval"))
+    if (line_find(line, "val loss") || line_find(line, "valid loss") || line_find(line, "test loss") || line_find(line, "eval"))
         return NAN;
-    return observe_after(text, "loss", &value, at) && value > 0 && isfinite(value) ? value : NAN;
+    return observe_value(line, "loss", &value, at) && value > 0 && isfinite(value) ? value : NAN;
 }
 
 /* Of training, as it goes: rough, and of the part of a class only that the name tells. */
-double rates_train_accuracy(const char *text)
+double rates_train_accuracy(const struct line *line)
 {
     static const char *const names[] = {"train-accuracy", "train_accuracy", "train_acc", "accuracy", "acc"};
     double value;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *at;
-        if (observe_after(text, names[i], &value, &at) && value >= 0 && value <= 1 && strchr(at, '.') == at + 1)
+        if (observe_value(line, names[i], &value, &at) && value >= 0 && value <= 1 && strchr(at, '.') == at + 1)
             return value;
     }
     return NAN;

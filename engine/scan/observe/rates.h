@@ -4,14 +4,16 @@
 
 #include <stdint.h>
 
+#include "scan/line.h"
+
 /* rates.c: what one line says of speed (NAN where nothing), of the steps that a bar counts (0: none), of quality (NAN). */
-void rates_read(const char *text, double *rates);
-double rates_epoch_seconds(const char *text);
+void rates_read(const struct line *line, double *rates);
+double rates_epoch_seconds(const struct line *line);
 unsigned long rates_bar_total(const char *text);
 unsigned long rates_batches_told(const char *text);
-double rates_accuracy(const char *text);
-double rates_train_accuracy(const char *text);
-double rates_loss(const char *text, const char **at);
+double rates_accuracy(const struct line *line);
+double rates_train_accuracy(const struct line *line);
+double rates_loss(const struct line *line, const char **at);
 
 /* speed.c: hash of the name of the script that a command line starts, 0 for other lines */
 uint64_t program_of(const char *text);

@@ -12,39 +12,42 @@
 #define LOSS_COUNT 3
 
 /* "successfully loaded checkpoint from /ckpt at iteration 400", "Resuming training from checkpoint step 10", "$ run.sh --resume out" */
-static bool resumes(const char *text)
+static bool resumes(const struct line *line)
 {
     static const char *const words[] = {
         "resuming from",  "resuming training", "resumed from",           "loaded checkpoint",  "restored from",
         "restoring from", "=> loaded",         "resume from checkpoint", "loading checkpoint", NULL};
     static const char *const options[] = {"--resume", "--load ", "--ckpt.resume", "resume_from", "--load_dir", "--auto_resume", NULL};
-    return *text == '$' ? observe_any(text, options) : observe_any(text, words);
+    const char *const *list = *line->text == '$' ? options : words;
+    while (*list && !line_find(line, *list))
+        list++;
+    return *list != NULL;
 }
 
-static bool read_step(const char *text, double *step)
+static bool read_step(const struct line *line, double *step)
 {
     static const char *const words[] = {"iteration", "global_step", "global step", "step", "iter"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (observe_after(text, words[i], step, NULL))
+        if (observe_value(line, words[i], step, NULL))
             return *step >= 0 && *step == floor(*step);
     return false;
 }
 
-void resume_line(struct observe_resume *resume, const char *text, const struct place *place)
+void resume_line(struct observe_resume *resume, const struct line *line, const struct place *place)
 {
     double step, rate = NAN, loss;
-    if (*text == '$') /* another run; without a word of resuming it begins anew */
+    if (*line->text == '$') /* another run; without a word of resuming it begins anew */
         resume->resumed = false;
-    if (resumes(text)) {
+    if (resumes(line)) {
         resume->resumed = resume->losses > 0 || resume->rate > 0;
         return;
     }
-    if (!read_step(text, &step))
+    if (!read_step(line, &step))
         return;
     const char *at;
-    loss = rates_loss(text, &at);
-    if (!observe_after(text, "lr", &rate, NULL) && !observe_after(text, "learning_rate", &rate, NULL))
-        (void)observe_after(text, "learning rate", &rate, NULL);
+    loss = rates_loss(line, &at);
+    if (!observe_value(line, "lr", &rate, NULL) && !observe_value(line, "learning_rate", &rate, NULL))
+        (void)observe_value(line, "learning rate", &rate, NULL);
     if (isnan(loss) && isnan(rate))
         return;
     bool next = resume->resumed && step >= resume->step && step <= resume->step + fmax(1, STEPS_ON * resume->step);

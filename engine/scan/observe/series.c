@@ -269,8 +269,9 @@ static void next_run(struct observe_series *all)
     all->count = kept;
 }
 
-void series_line(struct observe_series *series, const char *text, const struct place *place, unsigned runs)
+void series_line(struct observe_series *series, const struct line *line, const struct place *place, unsigned runs)
 {
+    const char *text = line->text;
     static const struct {
         const char *word, *name;
     } named[] = {
@@ -284,11 +285,11 @@ void series_line(struct observe_series *series, const char *text, const struct p
         series->runs = runs;
     }
     read_free(series, text, place);
-    if (!strpbrk(text, "0123456789") && !strcasestr(text, "nan"))
+    if (!strpbrk(text, "0123456789") && !line_find(line, "nan"))
         return;
     read_loss(series, text, place);
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (strcasestr(text, named[i].word)) {
+        if (line_find(line, named[i].word)) {
             read_named(series, text, named[i].word, named[i].name, place);
             break;
         }
@@ -296,7 +297,7 @@ void series_line(struct observe_series *series, const char *text, const struct p
     read_resident(series, text, place);
     if (strstr(text, "val_"))
         read_share(series, text, place);
-    double accuracy = rates_train_accuracy(text);
+    double accuracy = rates_train_accuracy(line);
     if (!isnan(accuracy))
         add(series, "accuracy", accuracy, text, 0, place);
 }

@@ -145,11 +145,11 @@ static void read_setting(struct observe_speed *speed, const struct line *line)
     }
 }
 
-static void read_rate(struct setting *setting, const char *text, const struct place *place)
+static void read_rate(struct setting *setting, const struct line *line, const struct place *place)
 {
     double step, rate;
-    if ((observe_after(text, "step", &step, NULL) || observe_after(text, "iter", &step, NULL)) &&
-        (observe_after(text, "lr", &rate, NULL) || observe_after(text, "learning_rate", &rate, NULL)) && rate > 0) {
+    if ((observe_value(line, "step", &step, NULL) || observe_value(line, "iter", &step, NULL)) &&
+        (observe_value(line, "lr", &rate, NULL) || observe_value(line, "learning_rate", &rate, NULL)) && rate > 0) {
         setting->rate = rate;
         setting->rate_step = step;
         setting->rate_at = *place;
@@ -157,10 +157,10 @@ static void read_rate(struct setting *setting, const char *text, const struct pl
 }
 
 /* The first loss of a setting, and what stands in front of it, epoch and step; and the last. */
-static void read_losses(struct setting *setting, const char *text, const struct place *place)
+static void read_losses(struct setting *setting, const struct line *line, const struct place *place)
 {
-    const char *at = text;
-    double loss = rates_loss(text, &at);
+    const char *text = line->text, *at = text;
+    double loss = rates_loss(line, &at);
     if (isnan(loss))
         return;
     setting->losses++;
@@ -178,19 +178,19 @@ static void read_losses(struct setting *setting, const char *text, const struct 
 /* ---- data loading ---- */
 
 /* "Time 3.062 (10.060)  Data 2.995 (9.807)", "time: 0.500, data_time: 0.049", "iter_time: 0.472s, data_time: 0.160s" */
-static void read_data_share(struct observe_speed *speed, const char *text, const struct place *place)
+static void read_data_share(struct observe_speed *speed, const struct line *line, const struct place *place)
 {
     double data, step;
-    if (!observe_after(text, "data_time", &data, NULL) && !observe_after(text, "DataLoadingTime", &data, NULL) &&
-        !observe_after(text, "data", &data, NULL))
+    if (!observe_value(line, "data_time", &data, NULL) && !observe_value(line, "DataLoadingTime", &data, NULL) &&
+        !observe_value(line, "data", &data, NULL))
         return;
-    if (!observe_after(text, "iter_time", &step, NULL) && !observe_after(text, "batch_time", &step, NULL) &&
-        !observe_after(text, "time", &step, NULL))
+    if (!observe_value(line, "iter_time", &step, NULL) && !observe_value(line, "batch_time", &step, NULL) &&
+        !observe_value(line, "time", &step, NULL))
         return;
     if (!(data >= 0) || !(step > 0) || data > 1.05 * step)
         return;
-    if (speed->data_lines++ == 0) {                                           /* the first batch always waits */
-        speed->first_share = observe_behind(text, "epoch") ? data / step : 0; /* means of many steps, most often */
+    if (speed->data_lines++ == 0) {                                                 /* the first batch always waits */
+        speed->first_share = observe_behind(line->text, "epoch") ? data / step : 0; /* means of many steps, most often */
         speed->first_step = step;
         speed->data_at = *place;
         return;
@@ -215,8 +215,8 @@ static void read_stamped_step(struct setting *setting, const struct line *line, 
 {
     double step;
     if (isnan(line->time) || strstr(line->text, "/s") || strstr(line->text, "s/") ||
-        (!observe_after(line->text, "step", &step, NULL) && !observe_after(line->text, "iter", &step, NULL) &&
-         !observe_after(line->text, "iteration", &step, NULL)))
+        (!observe_value(line, "step", &step, NULL) && !observe_value(line, "iter", &step, NULL) &&
+         !observe_value(line, "iteration", &step, NULL)))
         return;
     if (setting->first_step < 0) {
         setting->first_step = setting->last_step = step;
@@ -245,35 +245,35 @@ void speed_line(struct observe_speed *speed, const struct line *line, const stru
         return;
     struct setting *setting = current(speed);
     double ranks;
-    if (!setting->gpus && observe_after(text, "nranks", &ranks, NULL) && ranks >= 1 && ranks < 100000)
+    if (!setting->gpus && observe_value(line, "nranks", &ranks, NULL) && ranks >= 1 && ranks < 100000)
         setting->gpus = (unsigned)ranks;
     unsigned long total = rates_bar_total(text);
     unsigned long batches = total ? total : rates_batches_told(text);
     if (batches && !setting->epoch_steps && observe_behind(text, "epoch"))
         setting->epoch_steps = batches;
-    rates_read(text, rates);
+    rates_read(line, rates);
     if (isnan(rates[SPEED_EPOCH]))
-        rates[SPEED_EPOCH] = rates_epoch_seconds(text);
+        rates[SPEED_EPOCH] = rates_epoch_seconds(line);
     double time;
     if (isnan(rates[SPEED_STEP]) && isnan(rates[SPEED_EPOCH]) &&
         (observe_behind(text, "loss") || observe_behind(text, "err") || strstr(text, "_loss") || counts_told(text)) &&
-        observe_after(text, "time", &time, NULL) && time > 0)
+        observe_value(line, "time", &time, NULL) && time > 0)
         rates[SPEED_STEP] = 1 / time;
-    if (strcasestr(text, "per gpu") || strcasestr(text, "/gpu") || strcasestr(text, "per_gpu"))
+    if (line_find(line, "per gpu") || line_find(line, "/gpu") || line_find(line, "per_gpu"))
         setting->per_gpu = true;
     for (int kind = 0; kind < SPEED_KINDS; kind++)
         if (rates[kind] > 0 && isfinite(rates[kind]) && (!total || !setting->epoch_steps || total == setting->epoch_steps))
             readings_add(&setting->speed[kind], rates[kind], place);
-    double accuracy = rates_accuracy(text);
+    double accuracy = rates_accuracy(line);
     if (!isnan(accuracy)) {
         setting->accuracy = accuracy;
         setting->accuracy_at = *place;
     }
-    accuracy = rates_train_accuracy(text);
+    accuracy = rates_train_accuracy(line);
     if (!isnan(accuracy))
         readings_add(&setting->train_accuracy, accuracy, place);
-    read_rate(setting, text, place);
-    read_losses(setting, text, place);
+    read_rate(setting, line, place);
+    read_losses(setting, line, place);
     read_stamped_step(setting, line, place);
-    read_data_share(speed, text, place);
+    read_data_share(speed, line, place);
 }

@@ -11,7 +11,7 @@
 #define STILL 900.0 /* seconds without a line */
 #define DAY 86400.0 /* beyond that the clocks are of different runs */
 
-static enum job_stage stage_of(const char *text)
+static enum job_stage stage_of(const struct line *line)
 {
     static const struct {
         const char *word;
@@ -57,7 +57,7 @@ static enum job_stage stage_of(const char *text)
                  {"evaluat", STAGE_TRAINING},
                  {"epoch", STAGE_TRAINING}};
     for (size_t i = sizeof words / sizeof *words; i-- > 0;)
-        if (strcasestr(text, words[i].word))
+        if (line_find(line, words[i].word))
             return words[i].stage;
     return STAGE_UNKNOWN;
 }
@@ -129,13 +129,14 @@ static void read_command(struct observe_stall *stall, const char *command)
 }
 
 /* "iteration     2000/    2000", " 100%|##########| 990/990 [", "done training in 162 s": the last of the work */
-static bool is_last(const char *text, bool progress)
+static bool is_last(const struct line *line, bool progress)
 {
+    const char *text = line->text;
     static const char *const words[] = {"done training",         "finished training", "training finished",     "training is finished",
                                         "training complete",     "training done",     "`Trainer.fit` stopped", "saving final",
                                         "last_model_checkpoint", "wandb: Synced"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcasestr(text, words[i]))
+        if (line_find(line, words[i]))
             return true;
     for (const char *slash = progress ? strchr(text, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
         const char *begin = slash, *total = slash + 1 + strspn(slash + 1, " ");
@@ -224,10 +225,10 @@ static bool is_remark(const char *text, size_t length)
 static void read_job(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress)
 {
     bool first_step = strstr(line->text, " 0/") || strstr(line->text, "|0/") || strstr(line->text, "<?");
-    enum job_stage stage = progress ? STAGE_TRAINING : stage_of(line->text);
-    bool announced = strcasestr(line->text, "start") || strcasestr(line->text, "begin");
-    stall->moved = stall->moved || (progress && !first_step && !announced && stage_of(line->text) != STAGE_PREPARING);
-    stall->done = is_last(line->text, progress) || (stall->done && !progress);
+    enum job_stage stage = progress ? STAGE_TRAINING : stage_of(line);
+    bool announced = line_find(line, "start") || line_find(line, "begin");
+    stall->moved = stall->moved || (progress && !first_step && !announced && stage_of(line) != STAGE_PREPARING);
+    stall->done = is_last(line, progress) || (stall->done && !progress);
     stall->stage = stage != STAGE_UNKNOWN ? stage : stall->stage;
     stall->last_time = isnan(line->time) ? stall->last_time : line->time;
     stall->last_step = progress ? observe_hash(OBSERVE_HASH, line->text, line->length) : stall->last_step;

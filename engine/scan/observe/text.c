@@ -71,6 +71,11 @@ bool observe_after(const char *text, const char *word, double *value, const char
     return false;
 }
 
+bool observe_value(const struct line *line, const char *word, double *value, const char **at)
+{
+    return line_find(line, word) && observe_after(line->text, word, value, at);
+}
+
 void readings_add(struct readings *readings, double value, const struct place *place)
 {
     readings->last = *place;

@@ -72,7 +72,7 @@ struct observe_resume {
     struct place rate_at, loss_at;
 };
 
-void series_line(struct observe_series *series, const char *text, const struct place *place, unsigned runs);
+void series_line(struct observe_series *series, const struct line *line, const struct place *place, unsigned runs);
 void series_conclude(const struct observe_series *series, struct collect *collect);
 
 /* `runs`: jobs that were begun so far; the schedule of one that told something is kept */
@@ -82,7 +82,7 @@ void schedule_conclude(const struct observe_schedule *schedule, unsigned started
 void scores_line(struct observe_scores *scores, const struct line *line, const struct place *place);
 void scores_conclude(const struct observe_scores *scores, struct collect *collect);
 
-void resume_line(struct observe_resume *resume, const char *text, const struct place *place);
+void resume_line(struct observe_resume *resume, const struct line *line, const struct place *place);
 void resume_conclude(const struct observe_resume *resume, struct collect *collect);
 
 #endif
