@@ -134,6 +134,21 @@ PY
     [[ "$output" == *"(here 2.21.5+cuda12.4)"* && "$output" == *"may be fixed since"* ]]
 }
 
+@test "a report is old by the versions in its log, not by the Python in its paths" {
+    local entry='source="other" framework="pytorch" kind="report" evidence="full" symptom="training-evaluation/hang"'
+    {
+        printf '<?xml version="1.0" encoding="UTF-8"?>\n<pack id="zz" version="1">\n'
+        printf '<issue id="zz-torch" url="https://example.org/1" %s><log>torch==1.2.0\nRuntimeError: zzflux quagga wombat</log></issue>\n' "$entry"
+        printf '<issue id="zz-python" url="https://example.org/2" %s><log>File "/opt/lib/python3.6/x.py", line 1\nRuntimeError: zzflux quagga wombat</log></issue>\n' "$entry"
+        printf '</pack>\n'
+    } >"$BATS_TEST_TMPDIR/zz.xml"
+    printf 'torch==2.9.0\nTraceback (most recent call last):\n  File "/opt/lib/python3.11/x.py", line 1, in f\nRuntimeError: zzflux quagga wombat\n' >"$BATS_TEST_TMPDIR/zz.log"
+    run "$DTKB" diagnose --probe none --pack "$BATS_TEST_TMPDIR/zz.xml" --json "$BATS_TEST_TMPDIR/zz.log"
+    [ "$(field '.similar[] | select(.id == "zz-torch") | .older_than_here')" = true ]
+    [ "$(field '.similar[] | select(.id == "zz-python") | .older_than_here')" = false ]
+    [ "$(field '.similar[] | select(.id == "zz-python") | .versions[0].about')" = 3.6 ]
+}
+
 @test "sarif and junit keep the rules of their formats" {
     cd "$CASES"
     for log in real/*.log healthy/a*.log noise/p*.log; do

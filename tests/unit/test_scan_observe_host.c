@@ -104,6 +104,10 @@ static void memory_of_others(void **state)
                 "already allocated; 620.56 MiB free; 9.51 GiB reserved in total by PyTorch)\n");
     assert_null(telling(&findings, "GPU memory:"));
     findings_free(&findings);
+    findings = of_text("torch.OutOfMemoryError: CUDA out of memory. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free. "
+                       "this process has 71.00 GiB memory in use.\n"); /* contexts of its neighbours */
+    assert_null(telling(&findings, "GPU memory:"));
+    findings_free(&findings);
 }
 
 /* Programs that were each given a GPU by number, and share the first. */
@@ -231,6 +235,10 @@ static void ends_of_jobs(void **state)
           "stands still after its work is done");
     shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(still here after an hour)\n", "stands still while its processes meet");
     shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n[nothing more for an hour]\n", "stands still while its processes meet");
+    shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(the other node prints nothing)\n",
+          "stands still while its processes meet");
+    shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(the processes stay)\n", "stands still while its processes meet");
+    shows_nothing("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(the processes meet)\n");
     shows_nothing("[LightGBM] [Info] Start training from score 4.07\n[LightGBM] [Warning] No further splits with positive gain\n");
     shows("$ bash run.sh\nrun.sh: init method is file:///nfs/ddp_init\n(no more output after 12 min)\n$ sudo iptables -S INPUT\n-A INPUT "
           "-j DROP\n",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scan/observe/commands.h"
 #include "scan/observe/observer.h"
 
 #define BUSY 20.0            /* per cent: surely computing, or spinning in a collective */
@@ -156,14 +157,9 @@ static bool bare_process_line(struct observe_gpus *gpus, const char *text, const
 static void read_asked(struct observe_gpus *gpus, const char *text)
 {
     static const char *const names[] = {"--gpu=", "--gpus=", "--gpu ", "--gpus ", "--gpu_ids ", "--gpu-ids ", "--device=", "GPUs "};
-    const char *visible = strstr(text, "CUDA_VISIBLE_DEVICES=");
-    if (visible) {
+    if (strstr(text, "CUDA_VISIBLE_DEVICES=")) {
+        unsigned count = commands_listed(text, "CUDA_VISIBLE_DEVICES", true);
         gpus->asked = 1;
-        unsigned count = 0;
-        for (const char *p = visible + strlen("CUDA_VISIBLE_DEVICES="); isdigit((unsigned char)*p); p += *p == ',') {
-            count++;
-            p += strspn(p, "0123456789");
-        }
         gpus->visible = count > gpus->visible ? count : gpus->visible;
     }
     for (size_t i = 0; i < sizeof names / sizeof *names && gpus->asked != 1; i++) {

@@ -1,3 +1,4 @@
+#include "scan/observe/commands.h"
 #include "scan/observe/observer.h"
 
 #include <math.h>
@@ -44,7 +45,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     const char *text = line->text;
     unsigned gpus = 0, nodes = 0;
     if (*text == '$' || !strncmp(text, "#SBATCH", 7) || strstr(text, "nproc") || strstr(text, "run -np") || strstr(text, "mpirun"))
-        observe_counts(text, &gpus, &nodes);
+        commands_counts(text, &gpus, &nodes);
     static const char *const launchers[] = {"nproc",      "torchrun", "mpirun",     "mpiexec", "horovodrun", "accelerate launch",
                                             "deepspeed ", "srun ",    "distributed"};
     for (size_t i = 0; i < sizeof launchers / sizeof *launchers && gpus > 1; i++)

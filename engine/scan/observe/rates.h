@@ -1,8 +1,6 @@
-/* What one line says of speed, steps and quality; the program that a command starts. */
+/* What one line says of speed, steps and quality. */
 #ifndef DTKB_SCAN_OBSERVE_RATES_H
 #define DTKB_SCAN_OBSERVE_RATES_H
-
-#include <stdint.h>
 
 #include "scan/line.h"
 
@@ -14,8 +12,5 @@ unsigned long rates_batches_told(const char *text);
 double rates_accuracy(const struct line *line);
 double rates_train_accuracy(const struct line *line);
 double rates_loss(const struct line *line, const char **at);
-
-/* speed.c: hash of the name of the script that a command line starts, 0 for other lines */
-uint64_t program_of(const char *text);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scan/observe/commands.h"
 #include "scan/observe/rates.h"
 #include "scan/observe/values.h"
 
@@ -20,9 +21,9 @@ static void read_command(struct observe_scores *scores, const char *text)
     for (size_t i = 0; looking[i]; i++)
         if (!strncmp(command, looking[i], strlen(looking[i])))
             return;
-    observe_counts(text, &gpus, &nodes);
+    commands_counts(text, &gpus, &nodes);
     scores->evaluating = observe_any(text, evaluating);
-    scores->program = program_of(text);
+    scores->program = commands_program(text);
     scores->width = (gpus ? gpus : 1) * (nodes ? nodes : 1);
 }
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scan/observe/commands.h"
 #include "scan/observe/speed.h"
 #include "scan/words.h"
 
@@ -82,7 +83,7 @@ static bool counts_told(const char *text)
 {
     unsigned gpus = 0, nodes = 0;
     if (is_heading(text))
-        observe_counts(text, &gpus, &nodes);
+        commands_counts(text, &gpus, &nodes);
     return gpus || nodes;
 }
 
@@ -97,29 +98,13 @@ struct setting *speed_setting(struct observe_speed *speed, unsigned gpus, unsign
     return setting;
 }
 
-/* A job that is started anew: "$ torchrun ... train.py": hash of the script's name, 0 for other commands */
-uint64_t program_of(const char *text)
-{
-    if (*text != '$' || strstr(text, "python -c") || strstr(text, "py-spy"))
-        return 0;
-    const char *script = strstr(text, ".py"), *test = strstr(text, "_perf ");
-    script = script && !isalnum((unsigned char)script[3]) ? script : test; /* nccl-tests: all_reduce_perf */
-    script = script ? script : strstr(text, ".sh ");
-    if (!script)
-        return 0;
-    const char *begin = script;
-    while (begin > text && (isalnum((unsigned char)begin[-1]) || begin[-1] == '_' || begin[-1] == '-'))
-        begin--;
-    return text_key(begin, (size_t)(script - begin)) | 1;
-}
-
 static void read_setting(struct observe_speed *speed, const struct line *line)
 {
     const char *text = line->text;
     unsigned gpus = 0, nodes = 0;
     struct found_version version = {0};
     if (is_heading(text)) {
-        observe_counts(text, &gpus, &nodes);
+        commands_counts(text, &gpus, &nodes);
         bool plain = !strncmp(text, "$ python ", 9) && !strstr(text, " -m ") && !gpus && !nodes;
         gpus = plain ? 1 : gpus;
     }
@@ -138,7 +123,7 @@ static void read_setting(struct observe_speed *speed, const struct line *line)
         next->gpus = gpus ? gpus : next->gpus;
         next->nodes = nodes ? nodes : next->nodes;
     }
-    uint64_t program = program_of(text);
+    uint64_t program = commands_program(text);
     if (program) {
         next_setting(speed)->program = program;
         speed->runs++;

@@ -22,8 +22,6 @@ const char *observe_behind(const char *text, const char *word);
 bool observe_after(const char *text, const char *word, double *value, const char **at);
 /* The same of a whole line; a word that is not there costs little, so this is for rules that ask every line for many. */
 bool observe_value(const struct line *line, const char *word, double *value, const char **at);
-/* How many processes, GPUs and nodes a command or a heading speaks of; 0 where it does not. */
-void observe_counts(const char *text, unsigned *gpus, unsigned *nodes);
 
 #define READINGS_MAX 32
 
