@@ -12,6 +12,7 @@
 #define THREADS_OVER 16.0 /* of all processes, times the processors */
 #define QUOTA_OVER 4.0    /* threads of one process, times what it may use */
 #define THROTTLED_OFTEN 1000.0
+#define WAITING_SHARE 25.0 /* per cent, of all processors: more than writing a checkpoint makes for a moment */
 
 /* Which answers a command gives, in order. "$ nproc; cat /sys/fs/cgroup/cpu.max" */
 static void read_command(struct observe_cpu *cpu, const char *text)
@@ -75,6 +76,24 @@ static void read_processors(struct observe_cpu *cpu, const char *text)
     }
 }
 
+/* "%Cpu(s):  2.0 us,  0.6 sy, 21.4 id, 76.0 wa" of top(1), "avg-cpu:  %user  %nice %system %iowait" of iostat(1) */
+static void read_waiting(struct observe_cpu *cpu, const char *text, const struct place *place)
+{
+    double user, nice, system, share = 0;
+    const char *waits = strstr(text, "Cpu(s):") ? strstr(text, " wa") : NULL, *begin = waits;
+    while (begin && begin > text && (isdigit((unsigned char)begin[-1]) || begin[-1] == '.'))
+        begin--;
+    if (begin && begin < waits)
+        share = strtod(begin, NULL);
+    else if (!cpu->averages || sscanf(text, " %lf %lf %lf %lf", &user, &nice, &system, &share) != 4)
+        share = 0;
+    cpu->averages = !strncmp(text, "avg-cpu:", 8) && strstr(text, "%iowait");
+    if (share > cpu->waiting) {
+        cpu->waiting = share;
+        cpu->waiting_at = *place;
+    }
+}
+
 void cpu_line(struct observe_cpu *cpu, const char *text, const struct place *place)
 {
     double value, user, nice, system;
@@ -93,6 +112,7 @@ void cpu_line(struct observe_cpu *cpu, const char *text, const struct place *pla
         cpu->system_share = system;
         cpu->at = *place;
     }
+    read_waiting(cpu, text, place);
     if (!strncmp(text, "Threads:", 8) && observe_after(text, "Threads", &value, NULL))
         cpu->threads = value;
     if (observe_after(text, "nr_throttled", &value, NULL))
@@ -102,6 +122,8 @@ void cpu_line(struct observe_cpu *cpu, const char *text, const struct place *pla
 
 void cpu_conclude(const struct observe_cpu *cpu, struct collect *collect)
 {
+    if (cpu->waiting >= WAITING_SHARE && cpu->waiting <= 100)
+        observe_tell(collect, &cpu->waiting_at, "disk: the processors wait for it %.0f %% of their time", cpu->waiting);
     double usable = cpu->quota > 0 && (cpu->quota < cpu->processors || cpu->processors <= 0) ? cpu->quota : cpu->processors;
     double large = cpu->system_share >= SYSTEM_SHARE ? LOAD_LARGE / 4 : LOAD_LARGE;
     if (usable > 0 ? cpu->load >= LOAD_OVER * usable : cpu->load >= large)

@@ -65,6 +65,7 @@ static bool read_heading(struct observe_gpus *gpus, const char *text)
     } else {
         return false;
     }
+    gpus->counted = gpus->list == GPU_LIST_QUERY && gpus->column_count == 1 && strstr(text, "uniq -c");
     gpus->fresh = true;
     return true;
 }
@@ -148,12 +149,47 @@ static bool joined_line(struct observe_gpus *gpus, const char *text, const struc
     return true;
 }
 
+/* "      8 100 %": what uniq(1) has counted of a query of one column. */
+static bool counted_line(struct observe_gpus *gpus, const char *text, const struct place *place)
+{
+    const char *p = text + strspn(text, " ");
+    double times, value;
+    if (!gpus->counted || *text != ' ' || !observe_number(&p, &times) || *p != ' ' || times < 1 || times > GPUS_MAX ||
+        times != floor(times))
+        return false;
+    p += strspn(p, " ");
+    if (!observe_number(&p, &value))
+        return false;
+    for (unsigned i = 0; i < (unsigned)times; i++) {
+        struct gpu_row *row = gpus_row(gpus, -1, place);
+        if (row)
+            set_value(row, gpus->columns[0], value);
+    }
+    return true;
+}
+
+/* "13198MiB 100%": the columns of nvidia-smi's table that awk(1) was told to print */
+static bool picked_line(struct observe_gpus *gpus, const char *text, const struct place *place)
+{
+    double used, util;
+    int end = 0;
+    if (!isdigit((unsigned char)*text) || sscanf(text, "%lfMiB %lf%%%n", &used, &util, &end) != 2 || !end || text[end] || used < 0 ||
+        util < 0 || util > 100)
+        return false;
+    struct gpu_row *row = gpus_row(gpus, -1, place);
+    if (row) {
+        row->used = used;
+        row->util = util;
+    }
+    return true;
+}
+
 static bool query_line(struct observe_gpus *gpus, const char *text, const struct place *place)
 {
     struct gpu_row read = {-1, NAN, NAN, NAN, NAN, NAN};
     long pid = 0;
     uint64_t name = 0;
-    if (joined_line(gpus, text, place))
+    if (counted_line(gpus, text, place) || joined_line(gpus, text, place))
         return true;
     if (!read_fields(gpus, text, ",", &read, &pid, &name) || (isnan(read.util) && isnan(read.used)))
         return false;
@@ -226,7 +262,7 @@ static bool rocm_line(struct observe_gpus *gpus, const char *text, const struct 
 
 bool gpu_list_line(struct observe_gpus *gpus, const char *text, const struct place *place)
 {
-    if (rocm_line(gpus, text, place) || read_heading(gpus, text))
+    if (rocm_line(gpus, text, place) || picked_line(gpus, text, place) || read_heading(gpus, text))
         return true;
     bool row = false;
     switch (gpus->list) {

@@ -153,9 +153,27 @@ static bool bare_process_line(struct observe_gpus *gpus, const char *text, const
     return true;
 }
 
+/* "CUDA_VISIBLE_DEVICES=4,5", and as a setting "CUDA_VISIBLE_DEVICES: 4,5" */
+static void read_wanted(struct observe_gpus *gpus, const char *text)
+{
+    const char *p = strstr(text, "CUDA_VISIBLE_DEVICES");
+    if (!p)
+        return;
+    p += strlen("CUDA_VISIBLE_DEVICES");
+    for (p += strspn(p, " =:'\"["); isdigit((unsigned char)*p);) {
+        char *end;
+        unsigned long index = strtoul(p, &end, 10);
+        gpus->wanted |= index < 32 ? UINT32_C(1) << index : 0;
+        p = *end == ',' ? end + 1 + strspn(end + 1, " ") : end;
+        if (p == end)
+            break;
+    }
+}
+
 /* GPUs that a command names by number: "--gpu=2,3", "Using GPUs 2,3". Where CUDA is told which ones it sees, numbers mean others. */
 static void read_asked(struct observe_gpus *gpus, const char *text)
 {
+    read_wanted(gpus, text);
     static const char *const names[] = {"--gpu=", "--gpus=", "--gpu ", "--gpus ", "--gpu_ids ", "--gpu-ids ", "--device=", "GPUs "};
     if (strstr(text, "CUDA_VISIBLE_DEVICES=")) {
         unsigned count = commands_listed(text, "CUDA_VISIBLE_DEVICES", true);
@@ -235,7 +253,7 @@ static struct tally tally_of(const struct observe_gpus *gpus)
 bool gpus_all_busy(const struct observe_gpus *gpus)
 {
     struct tally tally = tally_of(gpus);
-    return gpus->row_count > 1 && tally.spinning == gpus->row_count && tally.held == gpus->row_count;
+    return gpus->row_count > 1 && tally.spinning == gpus->row_count && (tally.held == gpus->row_count || tally.unknown == gpus->row_count);
 }
 
 /* Two GPUs with the same model in them, of which one spins and the other rests: replicas, one of which waits for the other. A library that
@@ -254,6 +272,17 @@ static bool others_work(const struct observe_gpus *gpus, const struct tally *tal
            __builtin_popcount(tally->at_work) == __builtin_popcount(gpus->asked) && tally->busy + tally->idle == gpus->row_count;
 }
 
+/* Do the GPUs that CUDA was to see rest, all of which the table shows, while as many others work? */
+static bool wanted_rest(const struct observe_gpus *gpus, const struct tally *tally)
+{
+    uint32_t shown = 0;
+    for (unsigned i = 0; i < gpus->row_count; i++)
+        shown |= gpus->rows[i].index >= 0 && gpus->rows[i].index < 32 ? UINT32_C(1) << gpus->rows[i].index : 0;
+    return gpus->wanted && (gpus->wanted & shown) == gpus->wanted && tally->at_work && !(tally->at_work & gpus->wanted) &&
+           __builtin_popcount(tally->at_work) == __builtin_popcount(gpus->wanted) && tally->busy + tally->idle == gpus->row_count &&
+           !tally->idle_held;
+}
+
 /* Do all GPUs of the machine work, among them the few that were asked for? */
 static bool more_work(const struct observe_gpus *gpus, const struct tally *tally)
 {
@@ -268,7 +297,7 @@ static void tell_use(const struct observe_gpus *gpus, unsigned started, struct c
     unsigned count = gpus->row_count;
     if (count < 2)
         return;
-    if (others_work(gpus, &tally))
+    if (others_work(gpus, &tally) || wanted_rest(gpus, &tally))
         observe_tell(collect, &gpus->at, "GPU table: others than the GPUs that were asked for work");
     else if (more_work(gpus, &tally))
         observe_tell(collect, &gpus->at, "GPU table: more than the GPUs that were asked for work");

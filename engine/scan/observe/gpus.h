@@ -35,6 +35,7 @@ struct observe_gpus {
     char columns
         [GPU_COLUMNS_MAX]; /* of it: i(ndex), u(tilisation), m(emory), t(otal), p(ower), l(imit), g(PU's name), d (process), - (else) */
     unsigned column_count;
+    bool counted;             /* uniq(1) puts the number of equal rows in front of each */
     unsigned misses;          /* lines since the last row of the list */
     uint64_t names[GPUS_MAX]; /* of GPUs that are told by bus or number, in the order in which they came */
     unsigned name_count;
@@ -43,6 +44,7 @@ struct observe_gpus {
     bool last_high, was_sampled;
     uint32_t asked;   /* GPUs that a command names, one bit each */
     unsigned visible; /* the most GPUs that a command lets a program see; 0: not told */
+    uint32_t wanted;  /* GPUs that CUDA_VISIBLE_DEVICES names, one bit each; 0: none, or not by small numbers */
     uint32_t given;   /* GPUs of which each program got one, one bit each */
     struct place at;  /* the last line of the last table */
 };

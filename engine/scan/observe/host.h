@@ -13,6 +13,9 @@ struct observe_cpu {
     double load, processors, quota; /* 0: not told */
     double threads, own_threads;    /* of all processes together, of one */
     double system_share, throttled; /* per cent; times */
+    double waiting;                 /* per cent of the time, for disks and mounts */
+    bool averages;                  /* the next line has iostat's shares */
+    struct place waiting_at;
     struct place at;
 };
 

@@ -81,6 +81,8 @@ void observer_line(struct observer *observer, const struct line *line, const str
     waits_line(&observer->waits, line, place, progress);
     code_line(&observer->code, text, place);
     packages_line(&observer->packages, text, place);
+    awaited_line(&observer->awaited, line, place);
+    xla_line(&observer->xla, line, place);
     oom_line(&observer->oom, text, place);
     resume_line(&observer->resume, line, place);
 }
@@ -107,6 +109,8 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     waits_conclude(&observer->waits, collect);
     code_conclude(&observer->code, collect);
     packages_conclude(&observer->packages, collect);
+    awaited_conclude(&observer->awaited, collect);
+    xla_conclude(&observer->xla, collect);
     oom_conclude(&observer->oom, collect);
     resume_conclude(&observer->resume, collect);
 }

@@ -31,6 +31,8 @@ struct observer {
     struct observe_waits waits;
     struct observe_code code;
     struct observe_packages packages;
+    struct observe_awaited awaited;
+    struct observe_xla xla;
     struct observe_oom oom;
     struct observe_resume resume;
     unsigned visible; /* GPUs that the program says it sees */

@@ -48,6 +48,15 @@ static bool name_behind(const char *text, const char *words, char *name, size_t 
     return true;
 }
 
+static bool is_tracker(const char *package)
+{
+    static const char *const trackers[] = {"wandb", "mlflow", "comet_ml", "clearml", "neptune", "swanlab", "aim", "trackio"};
+    for (size_t i = 0; i < sizeof trackers / sizeof *trackers; i++)
+        if (!strcmp(package, trackers[i]))
+            return true;
+    return false;
+}
+
 void packages_line(struct observe_packages *packages, const char *text, const struct place *place)
 {
     if (place->rank != packages->rank || !strncmp(text, "Traceback", 9)) {
@@ -60,7 +69,7 @@ void packages_line(struct observe_packages *packages, const char *text, const st
         packages->handed_through = packages->handed_through || strstr(text, "**");
         return;
     }
-    char name[sizeof packages->name];
+    char name[sizeof packages->name] = "";
     if (!*packages->package)
         return;
     if (!strncmp(text, "TypeError: ", 11) && !packages->handed_through &&
@@ -69,6 +78,8 @@ void packages_line(struct observe_packages *packages, const char *text, const st
     else if (!strncmp(text, "AttributeError: ", 16) && name_behind(text, "has no attribute '", name, sizeof name) && *name == '_' &&
              name[1] != '_')
         packages->found = PACKAGES_PRIVATE;
+    else if (!strcmp(text, "KeyboardInterrupt") && is_tracker(packages->package))
+        packages->found = PACKAGES_TRACKER;
     else
         return;
     memcpy(packages->name, name, sizeof name);
@@ -81,6 +92,8 @@ void packages_conclude(const struct observe_packages *packages, struct collect *
     if (packages->found == PACKAGES_ARGUMENT)
         observe_tell(collect, &packages->at, "packages: %s calls with an argument that its callee does not know (%s)", packages->caller,
                      packages->name);
+    if (packages->found == PACKAGES_TRACKER)
+        observe_tell(collect, &packages->at, "stack: interrupted while it waited for the tracker of the experiment (%s)", packages->caller);
     if (packages->found == PACKAGES_PRIVATE)
         observe_tell(collect, &packages->at, "packages: %s asks for a private name that is not there (%s)", packages->caller,
                      packages->name);

@@ -27,6 +27,18 @@ static bool read_step(const char *text, double *step, double *total)
     return found;
 }
 
+/* "--max-train-steps 2000", "--max_steps=500", "trainer.max_steps=500" of a command */
+static double planned_steps(const char *text)
+{
+    static const char *const names[] = {"max_steps",   "max-steps", "max_train_steps", "max-train-steps",   "train_iters",
+                                        "train-iters", "max_iters", "total_steps",     "num_training_steps"};
+    double steps;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (observe_after(text, names[i], &steps, NULL) && steps >= STEPS_LEAST)
+            return steps;
+    return 0;
+}
+
 /* Down to nothing and up again: the steps of all processes were counted, and a cosine that is not cut off goes on. */
 static void follow(struct observe_schedule *schedule, double rate, const struct place *place)
 {
@@ -66,13 +78,20 @@ void schedule_line(struct observe_schedule *schedule, const char *text, const st
             return; /* of the runs before this one */
         *schedule = (struct observe_schedule){.runs = runs, .decays = schedule->decays};
     }
+    if (*text == '$' && planned_steps(text) > 0)
+        schedule->planned = planned_steps(text);
     for (size_t i = 0; i < sizeof decaying / sizeof *decaying; i++)
         schedule->decays = schedule->decays || strstr(text, decaying[i]);
     if (!told)
         return;
     if (*text != '$' && rate >= 0 && rate < 1)
         follow(schedule, rate, place);
-    if (!read_step(text, &step, &total)) {
+    bool stepped = read_step(text, &step, &total);
+    if (!stepped && schedule->planned > 0 && *text != '$' && observe_after(text, "step", &step, NULL)) {
+        total = schedule->planned;
+        stepped = step >= 0 && step <= total;
+    }
+    if (!stepped) {
         if (rate > 0 && rate < 1 && strstr(text, "learning_rate"))
             schedule->first = rate;
         return;

@@ -160,6 +160,7 @@ static void read_bare_memory(struct observe_series *all, const char *text, const
     bool stamped = comma && memchr(text, ':', (size_t)(comma - text)) && strspn(text, "0123456789/:. ") == (size_t)(comma - text);
     const char *p = stamped ? comma + 2 : text + strspn(text, ", ");
     double value;
+    p += !strncmp(p, "0, ", 3) ? 3 : 0; /* the first GPU of several */
     if (isdigit((unsigned char)*p) && observe_number(&p, &value) && !strcmp(p, " MiB")) {
         add(all, "memory", value, text, (size_t)(p - text), place);
         return;
@@ -261,9 +262,11 @@ static void next_run(struct observe_series *all)
             if (judge_loss(one) != LOSS_FINE && !strcmp(one->name, "loss"))
                 all->kept = *one;
         } else {
-            if (!strcmp(one->name, "host memory") && rises_steadily(one))
+            bool leaks = strstr(one->name, "memory") && strcmp(one->name, "free memory") != 0 && rises_steadily(one);
+            if (leaks)
                 all->kept_memory = *one;
-            all->list[kept++] = *one;
+            if (!leaks || !strcmp(one->name, "host memory"))
+                all->list[kept++] = *one;
         }
     }
     all->count = kept;
@@ -274,12 +277,27 @@ void series_line(struct observe_series *series, const struct line *line, const s
     const char *text = line->text;
     static const struct {
         const char *word, *name;
-    } named[] = {
-        {"MemAvailable", "free memory"}, {"grad_norm", "gradient norm"}, {"grad norm", "gradient norm"}, {"gradnorm", "gradient norm"},
-        {"RSS", "host memory"},          {"avail", "free memory"},       {"mem_usage", "memory"},        {"cpu mem", "host memory"},
-        {"host memory", "host memory"},  {"ram used", "host memory"},    {"cpu_mem", "host memory"},     {"max mem", "memory"},
-        {"memory allocated", "memory"},  {"gpu_mem", "memory"},          {"memory_allocated", "memory"}, {"gpu memory", "memory"},
-        {"host mem", "host memory"},     {"cuda allocated", "memory"},   {"mem_MB", "memory"},           {"mem", "memory"}};
+    } named[] = {{"MemAvailable", "free memory"},
+                 {"grad_norm", "gradient norm"},
+                 {"grad norm", "gradient norm"},
+                 {"gradnorm", "gradient norm"},
+                 {"RSS", "host memory"},
+                 {"avail", "free memory"},
+                 {"mem_usage", "memory"},
+                 {"cpu mem", "host memory"},
+                 {"host memory", "host memory"},
+                 {"ram used", "host memory"},
+                 {"cpu_mem", "host memory"},
+                 {"max mem", "memory"},
+                 {"memory allocated", "memory"},
+                 {"gpu_mem", "memory"},
+                 {"memory_allocated", "memory"},
+                 {"gpu memory", "memory"},
+                 {"host mem", "host memory"},
+                 {"cuda allocated", "memory"},
+                 {"mem_MB", "memory"},
+                 {"gpu0 memory", "memory"},
+                 {"mem", "memory"}};
     if (runs != series->runs) {
         next_run(series);
         series->runs = runs;
@@ -305,7 +323,7 @@ void series_line(struct observe_series *series, const struct line *line, const s
 static void tell_memory(const struct series *memory, struct collect *collect)
 {
     const struct readings *all = &memory->values;
-    unsigned zeros = 0, rises = 0;
+    unsigned zeros = 0, rises = 0, falls = 0;
     while (zeros < all->count && all->values[zeros] <= 0)
         zeros++; /* nothing allocated yet */
     const double *values = all->values + zeros;
@@ -316,6 +334,7 @@ static void tell_memory(const struct series *memory, struct collect *collect)
     unsigned even = 0;
     for (unsigned i = 1; i < n; i++) {
         rises += values[i] > values[i - 1];
+        falls += values[i] < values[i - 1];
         even += values[i] - values[i - 1] > MEMORY_EVEN * (last - first) / (n - 1);
         late += i >= n - n / 2 ? values[i] - values[i - 1] : 0;
     }
@@ -323,7 +342,8 @@ static void tell_memory(const struct series *memory, struct collect *collect)
     if (n < MEMORY_COUNT && (even < n - 1 || last < 2 * first))
         return; /* of so few only an even growth tells */
     bool always = (n > MEMORY_COUNT || even == n - 1) && rises == n - 1 && last > MEMORY_ALWAYS * first;
-    if (((rises >= (n - 1) - (n - 1) / 8 && last > MEMORY_GROWN * first) || always) && late > 0.3 * (last - first))
+    bool stairs = n > MEMORY_COUNT && falls == 0 && rises >= MEMORY_COUNT - 1 && last >= 2 * first; /* from time to time, never back */
+    if ((((stairs || rises >= (n - 1) - (n - 1) / 8) && last > MEMORY_GROWN * first) || always) && late > 0.3 * (last - first))
         observe_tell(collect, &all->last, "%s: rises all the time, %.1f times as much at the end as at the beginning", memory->name,
                      last / first);
 }
@@ -361,8 +381,8 @@ void series_conclude(const struct observe_series *series, struct collect *collec
     if (series->kept.count || series->kept.nans)
         tell_loss(&series->kept, collect);
     if (series->kept_memory.count)
-        observe_tell(collect, &series->kept_memory.values.last,
-                     "host memory: rises all the time, %.1f times as much at the end as at the beginning",
+        observe_tell(collect, &series->kept_memory.values.last, "%s: rises all the time, %.1f times as much at the end as at the beginning",
+                     series->kept_memory.name,
                      series->kept_memory.values.values[series->kept_memory.values.count - 1] / series->kept_memory.values.values[0]);
     if (series->shares_above > 1)
         observe_tell(collect, &series->share_at, "metric: accuracy is above 1 in training, though it is a share");

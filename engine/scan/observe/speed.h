@@ -49,6 +49,13 @@ struct observe_plan {
     struct place at;
 };
 
+/* PyTorch/XLA's metrics: how many graphs were compiled and executed, and how long that took. */
+struct observe_xla {
+    enum { XLA_OTHER, XLA_COMPILES, XLA_EXECUTES } metric; /* whose numbers follow */
+    double compiled, executed, compile_seconds, execute_seconds;
+    struct place at;
+};
+
 void speed_line(struct observe_speed *speed, const struct line *line, const struct place *place);
 void speed_conclude(const struct observe_speed *speed, struct collect *collect);
 /* speed.c: the setting of that many GPUs and nodes (0: as before), made where there is none. */
@@ -60,5 +67,8 @@ void plan_line(struct observe_plan *plan, const char *text, const struct place *
 void plan_conclude(const struct observe_plan *plan, struct collect *collect);
 /* How many devices make the total batch of so many a device; 0: not told. */
 unsigned plan_devices(const struct observe_plan *plan);
+
+void xla_line(struct observe_xla *xla, const struct line *line, const struct place *place);
+void xla_conclude(const struct observe_xla *xla, struct collect *collect);
 
 #endif

@@ -44,6 +44,15 @@ static const struct frame_mark marks[] = {{"init_process_group", WAIT_MEETING},
                                           {"dataloader.py", WAIT_LOADER},
                                           {"multiprocessing/queues.py", WAIT_LOADER},
                                           {"serialization.py", WAIT_FILE},
+                                          {"filelock/", WAIT_LOCK},
+                                          {"fasteners/", WAIT_LOCK},
+                                          {"portalocker/", WAIT_LOCK},
+                                          {"wandb/sdk", WAIT_TRACKER},
+                                          {"mlflow/", WAIT_TRACKER},
+                                          {"comet_ml/", WAIT_TRACKER},
+                                          {"clearml/", WAIT_TRACKER},
+                                          {"neptune/", WAIT_TRACKER},
+                                          {"swanlab/", WAIT_TRACKER},
                                           {"StreamSynchronize", WAIT_DEVICE},
                                           {"DeviceSynchronize", WAIT_DEVICE},
                                           {"EventSynchronize", WAIT_DEVICE},
@@ -178,7 +187,9 @@ void stacks_conclude(const struct observe_stacks *stacks, struct collect *collec
                                          [WAIT_END] = "for its group to be taken down",
                                          [WAIT_LOADER] = "for the data loader",
                                          [WAIT_DEVICE] = "for its GPU",
-                                         [WAIT_FILE] = "for a file"};
+                                         [WAIT_FILE] = "for a file",
+                                         [WAIT_LOCK] = "for the lock of a file",
+                                         [WAIT_TRACKER] = "for the tracker of the experiment"};
     struct observe_stacks last = *stacks;
     unsigned total;
     close_stack(&last);

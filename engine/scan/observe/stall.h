@@ -4,7 +4,18 @@
 
 #include "scan/observe/gpus.h"
 
-enum wait_place { WAIT_NONE, WAIT_COLLECTIVE, WAIT_MEETING, WAIT_END, WAIT_LOADER, WAIT_DEVICE, WAIT_FILE, WAIT_PLACES };
+enum wait_place {
+    WAIT_NONE,
+    WAIT_COLLECTIVE,
+    WAIT_MEETING,
+    WAIT_END,
+    WAIT_LOADER,
+    WAIT_DEVICE,
+    WAIT_FILE,
+    WAIT_LOCK,
+    WAIT_TRACKER,
+    WAIT_PLACES
+};
 
 enum job_stage { STAGE_UNKNOWN, STAGE_MEETING, STAGE_PREPARING, STAGE_TRAINING };
 
@@ -62,12 +73,20 @@ struct observe_waits {
     struct place doing_at, apart_at;
 };
 
+/* Something that the log counts while it waits: "waiting for 2 reservations" */
+struct observe_awaited {
+    const char *what; /* one of a fixed list */
+    double count;
+    unsigned times; /* that the same number was told, one after the other */
+    struct place at;
+};
+
 /* The package whose frame is the innermost of a trace, and what it asked for in vain. */
 struct observe_packages {
     int32_t rank;
     char package[32], caller[32], name[64];
     bool handed_through; /* the frame's source passes on what it got */
-    enum { PACKAGES_NOTHING, PACKAGES_ARGUMENT, PACKAGES_PRIVATE } found;
+    enum { PACKAGES_NOTHING, PACKAGES_ARGUMENT, PACKAGES_PRIVATE, PACKAGES_TRACKER } found;
     struct place at;
 };
 
@@ -94,5 +113,8 @@ void code_conclude(const struct observe_code *code, struct collect *collect);
 
 void packages_line(struct observe_packages *packages, const char *text, const struct place *place);
 void packages_conclude(const struct observe_packages *packages, struct collect *collect);
+
+void awaited_line(struct observe_awaited *awaited, const struct line *line, const struct place *place);
+void awaited_conclude(const struct observe_awaited *awaited, struct collect *collect);
 
 #endif

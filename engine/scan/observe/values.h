@@ -33,6 +33,7 @@ struct observe_schedule {
     unsigned runs;
     bool decays;         /* to zero, as an option or a setting says */
     double first, most;  /* the rate that was asked for, and the highest that was seen; 0: none */
+    double planned;      /* steps that a command asks for; 0: not told */
     double ended, total; /* the step at which it was zero first, of so many; 0: not yet */
     double last_rate, last_share;
     double peak, before; /* of all rates, also where no steps are told */

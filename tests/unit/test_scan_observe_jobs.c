@@ -1,0 +1,107 @@
+/* Where jobs wait, what they compile, and which GPUs they were to see: reports, counts, stacks and settings beside a table. */
+#include "observed.h"
+
+static void graphs_compiled(void **state)
+{
+    (void)state;
+#define COMPILED(count, seconds) "Metric: CompileTime\n  TotalSamples: " count "\n  Accumulator: " seconds "\n"
+#define EXECUTED(count) "Metric: ExecuteTime\n  TotalSamples: " count "\n  Accumulator: 09s221ms\n"
+    shows(COMPILED("318", "48m11s803ms") EXECUTED("330"), "XLA: compiled 318 graphs for 330 executions");
+    shows("Metric: CompileTime        TotalSamples: 41    Accumulator: 29m02s\n", "XLA: compiled 41 graphs, which took 1742 s");
+    shows_nothing(COMPILED("3", "01m02s") EXECUTED("330"));
+    shows_nothing(COMPILED("12", "42s") EXECUTED("5000"));
+    shows_nothing("Counter: CachedCompile\n  TotalSamples: 318\n" EXECUTED("330"));
+}
+
+static void counted_down_in_vain(void **state)
+{
+    (void)state;
+#define WAITS(count) "2019-07-18 08:11:47,133 INFO (MainThread-3310) waiting for " count " reservations\n"
+    shows(WAITS("3") WAITS("2") WAITS("2") WAITS("2"), "waits: the number of reservations that are waited for stays at 2");
+    shows_nothing(WAITS("3") WAITS("2") WAITS("2") WAITS("1"));
+    shows_nothing(WAITS("2") WAITS("2") WAITS("2") "2019-07-18 08:12:47,133 INFO (MainThread-3310) all reservations completed\n");
+    shows("Waiting for 1 more worker\nWaiting for 1 more worker\nWaiting for 1 more worker\n", "the number of workers");
+    shows_nothing("waiting for 5 seconds\nwaiting for 5 seconds\nwaiting for 5 seconds\n");
+}
+
+static void tables_that_were_cut(void **state)
+{
+    (void)state;
+#define QUERY "$ nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader | sort | uniq -c\n"
+    shows(QUERY "      1 0 %\n      7 100 %\n", "GPU table: 7 GPUs at full utilisation wait for GPU 0");
+    shows_nothing(QUERY "      4 87 %\n      4 91 %\n");
+    shows("$ nvidia-smi | grep Default | awk '{print $9,$13}'\n13198MiB 100%\n13226MiB 100%\n13128MiB 100%\n13206MiB 0%\n",
+          "GPU table: 3 GPUs at full utilisation wait for GPU 3");
+    shows_nothing("13198MiB 97%\n13226MiB 95%\n13128MiB 98%\n13206MiB 96%\n");
+}
+
+static void gpus_that_were_to_be_seen(void **state)
+{
+    (void)state;
+#define VISIBLE "CUDA_VISIBLE_DEVICES: 2,3\n$ nvidia-smi --query-gpu=index,memory.used,utilization.gpu --format=csv,noheader\n"
+#define RESTS(index) index ", 3 MiB, 0 %\n"
+#define WORKS(index) index ", 15210 MiB, 96 %\n"
+    shows(VISIBLE WORKS("0") WORKS("1") RESTS("2") RESTS("3"), "GPU table: others than the GPUs that were asked for work");
+    shows_nothing(VISIBLE RESTS("0") RESTS("1") WORKS("2") WORKS("3"));
+    shows_nothing(VISIBLE WORKS("0") WORKS("1")); /* of a container that renumbers them, say */
+}
+
+static void processors_that_wait(void **state)
+{
+    (void)state;
+    shows("%Cpu(s):  2.0 us,  0.6 sy, 21.4 id, 76.0 wa\n", "disk: the processors wait for it 76 % of their time");
+    shows_nothing("%Cpu(s): 42.0 us,  2.6 sy,  0.0 ni, 51.4 id,  4.0 wa,  0.0 hi\n");
+    shows("avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           3.11    0.00    1.20   61.30    0.00   34.39\n",
+          "disk: the processors wait for it 61 % of their time");
+    shows_nothing("           3.11    0.00    1.20   61.30    0.00   34.39\n"); /* of what? */
+}
+
+static void rates_against_the_command(void **state)
+{
+    (void)state;
+#define JOB "$ accelerate launch --num_processes 8 train.py --max-train-steps 2000 --learning-rate 2e-5\n"
+#define STEP(step, rate) "step " step " loss 2.31 lr " rate " ppl 10.07\n"
+    shows(JOB STEP("50", "1.60e-05") STEP("200", "4.00e-06") STEP("250", "0.00e+00") STEP("900", "0.00e+00"),
+          "learning rate: 0 already at step 250 of 2000");
+    shows_nothing(JOB STEP("50", "1.60e-05") STEP("200", "4.00e-06") STEP("1990", "0.00e+00") STEP("2000", "0.00e+00"));
+    shows_nothing(STEP("50", "1.60e-05") STEP("200", "4.00e-06") STEP("250", "0.00e+00") STEP("900", "0.00e+00"));
+}
+
+static void memory_in_stairs(void **state)
+{
+    (void)state;
+#define USED(time, mib) "2026/08/18 " time ", 0, " mib " MiB\n"
+    shows(USED("10:00:02", "28110") USED("10:10:02", "28110") USED("10:20:02", "36402") USED("10:30:02", "36402") USED("10:40:02", "51200")
+              USED("10:50:02", "70316"),
+          "memory: rises all the time");
+    shows_nothing(USED("10:00:02", "28110") USED("10:10:02", "58110") USED("10:20:02", "66402") USED("10:30:02", "66402")
+                      USED("10:40:02", "66402") USED("10:50:02", "66402"));
+    shows("$ python train.py\n[Epoch 0] loss 2.1 gpu0 memory 3101 MB\n[Epoch 1] loss 1.8 gpu0 memory 3755 MB\n"
+          "[Epoch 2] loss 1.7 gpu0 memory 4410 MB\n[Epoch 3] loss 1.6 gpu0 memory 5066 MB\n"
+          "$ python train.py --num-workers 0\n[Epoch 0] loss 2.1 gpu0 memory 3092 MB\n[Epoch 3] loss 1.6 gpu0 memory 3092 MB\n",
+          "memory: rises all the time");
+}
+
+static void trackers_and_locks(void **state)
+{
+    (void)state;
+#define HEAD "Thread 60122 (active): \"MainThread\"\n"
+    shows(HEAD "    acquire (filelock/_api.py:225)\n    __enter__ (filelock/_api.py:262)\n",
+          "stack: a process waits for the lock of a file");
+    shows(HEAD "    wait (threading.py:320)\n    log (wandb/sdk/wandb_run.py:1341)\n", "stack: a process waits for the tracker");
+#define TRACE(package)                                                                                       \
+    "Traceback (most recent call last):\n  File \"/home/user/train.py\", line 188, in main\n    log(loss)\n" \
+    "  File \"/opt/env/lib/python3.8/site-packages/" package "/run.py\", line 1341, in log\n    self.add(data)\n"
+    shows(TRACE("wandb") "KeyboardInterrupt\n", "interrupted while it waited for the tracker of the experiment (wandb)");
+    shows_nothing(TRACE("torch") "KeyboardInterrupt\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graphs_compiled),           cmocka_unit_test(counted_down_in_vain), cmocka_unit_test(tables_that_were_cut),
+        cmocka_unit_test(gpus_that_were_to_be_seen), cmocka_unit_test(processors_that_wait), cmocka_unit_test(rates_against_the_command),
+        cmocka_unit_test(memory_in_stairs),          cmocka_unit_test(trackers_and_locks),
+    };
+    return cmocka_run_group_tests(tests, build, discard);
+}
