@@ -336,6 +336,10 @@ static void standing_still(void **state)
     shows("  0%|          | 0/31230 [00:00<?, ?it/s]\n$ nvidia-smi\n" GPU("0", "295", "28471", "100") GPU("1", "293", "28471", "100"),
           "stands still at the first step: all GPUs");
     shows_nothing("step 10 loss 2.1\n$ nvidia-smi\n" GPU("0", "295", "28471", "100") GPU("1", "293", "28471", "100"));
+    shows("$ torchrun train.py\nstep 40 loss 2.1\n(stands here on every run; with the release before it goes on)\n",
+          "stands still in the midst of training: no line for a while");
+    shows("$ torchrun train.py\nloading data\n(no progress bar and no loss after two hours)\n", "stands still while data and model");
+    shows_nothing("$ torchrun train.py\nstep 40 loss 2.1\n(no loss scaling is used)\n");
     shows_nothing("$ tail -f out.log\nepoch 0 step 20 loss 3.10\n^C\n");
     shows_nothing("2022-02-15 15:53:21 epoch: 1 iter: 10/161 loss: 2.1\n$ date\nTue Feb 15 15:54:02 CST 2022\n");
 }
@@ -357,6 +361,11 @@ static void machines(void **state)
     shows_nothing("mlx5_0 is up\n$ lsmod | grep -i peer\nnvidia_peermem         16384  0\n");
     shows_nothing("all is up\n$ lsmod | grep -i peer\n$\n");
     shows_nothing("UCX  INFO  ready\n$ ulimit -l\nunlimited\n$ cat count\n64\n");
+    shows("$ nvidia-smi topo -m\n\tGPU0\tGPU1\tCPU Affinity\nGPU0\t X \tPHB\t0-119\nGPU1\tPHB\t X \t0-119\nNVIDIA A100-SXM4-80GB, 100 %\n",
+          "no NVLink joins the 2 GPUs, which are SXM modules");
+    shows_nothing("\tGPU0\tGPU1\tmlx5_0\nGPU0\t X \tNV12\tPHB\nGPU1\tNV12\t X \tPHB\nNVIDIA A100-SXM4-80GB, 4 %\n");
+    shows_nothing("\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \nNVIDIA A100-PCIE-40GB, 4 %\n");
+    shows_nothing("\tGPU0\tmlx5_0\nGPU0\t X \tPIX\nmlx5_0\tPIX\t X \nNVIDIA A100-SXM4-80GB, 4 %\n"); /* a GPU and an adapter */
     shows("$ nvidia-smi --query-gpu=index,utilization.gpu,pcie.link.width.current --format=csv,noheader\n0, 3 %, 16\n1, 4 %, 1\n",
           "a GPU has 1 PCIe lanes where another has 16");
     shows_nothing("$ nvidia-smi --query-gpu=index,pcie.link.width.current,utilization.gpu --format=csv,noheader\n0, 16, 1 %\n1, 8, 1 %\n");
@@ -420,6 +429,11 @@ static void setups(void **state)
     shows("$ CUDA_VISIBLE_DEVICES=1,2 deepspeed t.py\nSetting CUDA_VISIBLE_DEVICES=0,1\n", "in place of CUDA_VISIBLE_DEVICES=1,2");
     shows_nothing("$ CUDA_VISIBLE_DEVICES=0,1 deepspeed t.py\nSetting CUDA_VISIBLE_DEVICES=0,1\n");
     shows_nothing("Setting CUDA_VISIBLE_DEVICES=0,1\n");
+    shows("$ python -m torch.distributed.launch --nproc_per_node 4 train.py --sync-bn --device 0,1,2\n",
+          "4 processes are started for the 3 GPUs that the command names");
+    shows("$ CUDA_VISIBLE_DEVICES=0 torchrun --nproc_per_node=2 train.py\n", "2 processes are started for the 1 GPUs");
+    shows_nothing("$ CUDA_VISIBLE_DEVICES=0,1 torchrun --nproc_per_node=2 train.py\n");
+    shows_nothing("$ torchrun --nproc_per_node=2 train.py --device 0\n"); /* a number of something */
     static const char nccl[] = "ii  libnccl2  2.1.2-1+cuda9.0  amd64\nncclCommInitRank failed: unhandled cuda error\n";
     char text[256];
     (void)snprintf(text, sizeof text, "Cuda compilation tools, release 8.0, V8.0.61\n%s", nccl);
@@ -455,6 +469,9 @@ static void waits(void **state)
     shows(STEP "saving step-500.safetensors\n" GAVE_UP("0", "7", "ALLREDUCE"), "time-out: while the job saved");
     shows(STEP GAVE_UP("2", "355", "ALLGATHER") GAVE_UP("5", "356", "ALLREDUCE"),
           "time-out: rank 2 waited in ALLGATHER 355, rank 5 in ALLREDUCE 356");
+    shows("Count pairs     \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88      421337   /  1304921\n" GAVE_UP("1", "1", "ALLREDUCE"),
+          "time-out: while data or weights were prepared, 32 % done");
+    shows_nothing("Count pairs     \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88     1304921   /  1304921\n" GAVE_UP("1", "1", "ALLREDUCE"));
     /* the bar was full, training went on, nobody gave up, or it was another run */
     shows_nothing("Map: 100%|##########| 2400/2400 [00:01<00:00]\n" GAVE_UP("1", "4", "ALLREDUCE"));
     shows_nothing("validating...\n" STEP GAVE_UP("3", "90", "ALLREDUCE"));

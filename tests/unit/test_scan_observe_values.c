@@ -60,6 +60,10 @@ static void values_behind_a_resume(void **state)
 #define BEFORE "iteration 398 | loss 2.31 | lr 7.52e-07\niteration 399 | loss 2.28 | lr 7.51e-07\niteration 400 | loss 2.30 | lr 7.50e-07\n"
 #define RESUMED "$ bash run.sh --load /ckpt\n successfully loaded checkpoint from /ckpt at iteration 400\n"
     shows(BEFORE RESUMED "iteration 401 | loss 2.29 | lr 5.01e-07\n", "resumed: the learning rate is 5.01e-07 at step 401 and was 7.5e-07");
+    shows("load_state_dict(strict=False): 163 missing keys, 163 unexpected keys\n", "as many names are missing as are unexpected (163)");
+    shows("loaded, missing keys: 163, unexpected keys: 163\n", "as many names are missing as are unexpected (163)");
+    shows_nothing("load_state_dict(strict=False): 163 missing keys, 12 unexpected keys\n");
+    shows_nothing("missing keys: 0, unexpected keys: 0\n");
     shows(BEFORE RESUMED "iteration 401 | loss 6.91 | lr 7.50e-07\n", "resumed: the loss is 6.91 at step 401 and was 2.31 at most");
     shows_nothing(BEFORE RESUMED "iteration 401 | loss 2.41 | lr 7.49e-07\n");
     shows_nothing(BEFORE RESUMED "iteration 1200 | loss 2.29 | lr 2.50e-07\n");               /* what came between is not shown */
@@ -227,6 +231,15 @@ static void values_of_ranks(void **state)
     shows("step: 200, loss: 5.8121, grad_norm: 0.391 [rank 0]\nstep: 200, loss: 5.8121, grad_norm: 0.507 [rank 1]\n"
           "step: 200, loss: 5.8121, grad_norm: 0.442 [rank 2]\n",
           "ranks: 3 of them print unlike norms");
+    shows("rank_0.txt: step 21 local loss 0.3098\nrank_5.txt: step 21 local loss nan\nrank_6.txt: step 21 local loss 0.3214\n",
+          "the loss is no number on rank 5 alone");
+    static const char *const not_alone[] = {"rank 0: step 21 loss nan\nrank 1: step 21 loss nan\nrank 2: step 21 loss nan\n",
+                                            "rank 0: step 21 loss 0.3\nrank 1: step 22 loss nan\nrank 2: step 23 loss 0.3\n"};
+    for (size_t i = 0; i < sizeof not_alone / sizeof *not_alone; i++) {
+        struct findings findings = of_text(not_alone[i]);
+        assert_null(telling(&findings, "the loss is no number on rank"));
+        findings_free(&findings);
+    }
     shows_nothing("step: 200, loss: 5.8121, grad_norm: 0.391 [rank 0]\nstep: 200, loss: 5.8134, grad_norm: 0.391 [rank 1]\n"
                   "step: 200, loss: 5.8110, grad_norm: 0.391 [rank 2]\n");
     shows_nothing("step: 100, loss: 5.9, grad_norm: 0.391 [rank 0]\nstep: 200, loss: 5.8, grad_norm: 0.507 [rank 1]\n"

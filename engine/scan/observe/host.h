@@ -59,11 +59,14 @@ struct observe_machine {
     unsigned column; /* of the query's rows */
     bool fabric_down, fabric_failed, cuda_refused, verbs, nccl_differs;
     bool one_core;
+    bool modules;                                                    /* GPUs that sit on a board with NVLink */
+    unsigned topology;                                               /* GPUs that its table has */
+    unsigned joined, unjoined;                                       /* pairs of GPUs of a topology's table, with NVLink and without */
     bool peer_memory_asked, peer_memory_loaded, peer_memory_missing; /* of lsmod: nvidia_peermem or the older nv_peer_mem */
     double memlock, link, width_least, width_most;                   /* kB, Mb/s, lanes; 0: not told */
     double peer_fastest, own_slowest;                                /* GB/s of copies between GPUs, and within one */
     char driver[24], other_driver[24], nccl[MACHINE_PACKAGES][16];
-    struct place fabric_at, memlock_at, link_at, width_at, driver_at, nccl_at, core_at, peer_at, peer_memory_at;
+    struct place fabric_at, memlock_at, link_at, width_at, driver_at, nccl_at, core_at, peer_at, peer_memory_at, unjoined_at;
 };
 
 #define SETUP_RANKS 64
@@ -76,9 +79,10 @@ struct observe_setup {
     bool cut, restarted; /* the terminal's connection ended; behind it the machine had been up for minutes only */
     double port, rank, world;
     char devices[64];
+    unsigned processes, gpus;                          /* started by one command for fewer GPUs that it names */
     double nccl_package, nccl_loaded, toolkit, driver; /* major releases of CUDA: that NCCL was built for, that is there */
     bool nccl_failed;                                  /* by an error of CUDA */
-    struct place refused_at, port_at, rank_at, devices_at, restarted_at, nccl_at;
+    struct place refused_at, port_at, rank_at, devices_at, restarted_at, nccl_at, processes_at;
 };
 
 /* ls(1) of a folder of checkpoints. */

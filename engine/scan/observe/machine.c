@@ -210,6 +210,29 @@ static void read_nccl(struct observe_machine *machine, const char *text, const s
     }
 }
 
+/* A row of "nvidia-smi topo -m": "GPU0     X      PHB     NV12    0-63"; its heading is "GPU0 GPU1 ... CPU Affinity". */
+static void read_topology(struct observe_machine *machine, const char *text, const struct place *place)
+{
+    const char *p = text + strspn(text, " \t");
+    if (strncmp(p, "GPU", 3) != 0 || !isdigit((unsigned char)p[3]))
+        return;
+    bool heading = !strstr(p, " X ") && !strstr(p, "\tX");
+    unsigned cells = 0;
+    for (p += heading ? 0 : strcspn(p, " \t"); *p; cells++) {
+        p += strspn(p, " \t");
+        size_t length = strcspn(p, " \t");
+        if (heading && strncmp(p, "GPU", 3) != 0)
+            break;
+        if (!heading && (!length || cells >= machine->topology))
+            break;
+        machine->joined += !heading && !strncmp(p, "NV", 2);
+        machine->unjoined += !heading && *p != 'X' && strncmp(p, "NV", 2) != 0;
+        p += length;
+    }
+    machine->topology = heading ? cells : machine->topology;
+    machine->unjoined_at = *place;
+}
+
 void machine_line(struct observe_machine *machine, const char *text, const struct place *place)
 {
     static const char *const verbs[] = {"ibv_", "EFA", "efa", "UCX", "rdma", "RDMA", "nfiniband", "openib", "erbs", "mlx5", "NET/IB", NULL};
@@ -231,6 +254,8 @@ void machine_line(struct observe_machine *machine, const char *text, const struc
         read_answer(machine, text, place);
     }
     read_nccl(machine, text, place);
+    read_topology(machine, text, place);
+    machine->modules = machine->modules || strstr(text, "-SXM") || strstr(text, " SXM");
     machine->verbs = machine->verbs || has_any(text, verbs);
     machine->cuda_refused = machine->cuda_refused || has_any(text, refusals);
     const char *cores = strstr(text, "current affinity list: ");
@@ -269,6 +294,8 @@ void machine_conclude(const struct observe_machine *machine, struct collect *col
         observe_tell(collect, &machine->peer_at, "machine: direct copies between GPUs reach %.1f GB/s at most", machine->peer_fastest);
     if (machine->verbs && (machine->peer_memory_missing || (machine->peer_memory_asked && !machine->peer_memory_loaded)))
         observe_tell(collect, &machine->peer_memory_at, "machine: no module for peer memory is loaded");
+    if (machine->modules && machine->unjoined && !machine->joined)
+        observe_tell(collect, &machine->unjoined_at, "machine: no NVLink joins the %u GPUs, which are SXM modules", machine->topology);
     if (machine->link > 0)
         observe_tell(collect, &machine->link_at, "machine: the link between the nodes has %.0f Mb/s", machine->link);
 }

@@ -18,7 +18,7 @@ static const char *const scores[] = {"prec@1",   "acc@1", "val_acc",      "eval_
 /* Who prints: a prefix, "[rank 3]", "rank 3", "[dp 3]", "core xla:3" */
 static bool rank_of(const struct line *line, int32_t *rank)
 {
-    static const char *const names[] = {"rank", "dp", "xla:", "worker"};
+    static const char *const names[] = {"rank", "rank_", "dp", "xla:", "worker"};
     double value;
     *rank = line->rank;
     for (size_t i = 0; i < sizeof names / sizeof *names && *rank < 0; i++)
@@ -64,6 +64,23 @@ static void take(struct measured *measured, int32_t rank, double moment, double 
     }
 }
 
+/* "rank_5.txt: step  8121  local loss nan" beside numbers of other ranks */
+static void take_loss(struct measured_loss *loss, int32_t rank, double moment, double value, const struct place *place)
+{
+    if (loss->alone)
+        return;
+    if (loss->moment != moment || rank == loss->last)
+        *loss = (struct measured_loss){.moment = moment};
+    loss->last = rank;
+    loss->numbers += isfinite(value) ? 1U : 0U;
+    if (isnan(value)) {
+        loss->none++;
+        loss->none_rank = rank;
+        loss->at = *place;
+    }
+    loss->alone = loss->none == 1 && loss->numbers >= RANKS_LEAST - 1;
+}
+
 void measures_line(struct observe_measures *measures, const struct line *line, const struct place *place)
 {
     double value;
@@ -72,6 +89,8 @@ void measures_line(struct observe_measures *measures, const struct line *line, c
         take(&measures->norm, rank, moment_of(line->text), value, NORM_APART, place);
     else if (named_value(line, scores, &value) && rank_of(line, &rank))
         take(&measures->score, rank, moment_of(line->text), value, SCORE_APART, place);
+    if (line_find(line, "loss") && observe_after(line->text, "loss", &value, NULL) && rank_of(line, &rank))
+        take_loss(&measures->loss, rank, moment_of(line->text), value, place);
 }
 
 void measures_conclude(const struct observe_measures *measures, struct collect *collect)
@@ -79,6 +98,8 @@ void measures_conclude(const struct observe_measures *measures, struct collect *
     if (measures->norm.most)
         observe_tell(collect, &measures->norm.at, "ranks: %u of them print unlike norms of the gradients for one step",
                      measures->norm.most);
+    if (measures->loss.alone)
+        observe_tell(collect, &measures->loss.at, "ranks: the loss is no number on rank %d alone", measures->loss.none_rank);
     if (measures->score.most)
         observe_tell(collect, &measures->score.at, "ranks: %u of them print unlike scores of one evaluation", measures->score.most);
 }

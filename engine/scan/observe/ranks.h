@@ -79,8 +79,18 @@ struct measured {
     struct place at;
 };
 
+/* Of one moment, by rank: whose loss is a number, and whose is none. */
+struct measured_loss {
+    double moment;
+    unsigned numbers, none;
+    int32_t last, none_rank; /* the rank that printed last; one whose loss is none */
+    bool alone;
+    struct place at;
+};
+
 struct observe_measures {
     struct measured norm, score;
+    struct measured_loss loss;
 };
 
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);

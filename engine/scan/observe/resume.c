@@ -10,6 +10,7 @@
 #define RATE_CHANGED 1.25 /* from one step to the next */
 #define LOSS_JUMPED 1.5   /* over the highest of the last losses */
 #define LOSS_COUNT 3
+#define NAMES_LEAST 8 /* fewer may be one layer that was renamed */
 
 /* "successfully loaded checkpoint from /ckpt at iteration 400", "Resuming training from checkpoint step 10", "$ run.sh --resume out" */
 static bool resumes(const struct line *line)
@@ -33,9 +34,37 @@ static bool read_step(const struct line *line, double *step)
     return false;
 }
 
+/* The number before or behind a word: "163 missing keys", "missing keys: 163" */
+static bool count_beside(const char *text, const char *word, double *count)
+{
+    const char *p = observe_behind(text, word), *begin = p ? p - strlen(word) : NULL;
+    while (begin && begin > text && begin[-1] == ' ')
+        begin--;
+    const char *digits = begin;
+    while (digits && digits > text && isdigit((unsigned char)digits[-1]))
+        digits--;
+    if (digits && digits < begin)
+        return observe_number(&digits, count);
+    p = p && !strncmp(p, " keys", 5) ? p + 5 : p && !strncmp(p, "_keys", 5) ? p + 5 : p;
+    p = p ? p + strspn(p, " :=") : NULL;
+    return p && isdigit((unsigned char)*p) && observe_number(&p, count);
+}
+
+/* Names that carry a prefix: each is missing, and unexpected as well. */
+static void read_names(struct observe_resume *resume, const struct line *line, const struct place *place)
+{
+    double missing, unexpected;
+    if (line_find(line, "missing") && line_find(line, "unexpected") && count_beside(line->text, "missing", &missing) &&
+        count_beside(line->text, "unexpected", &unexpected) && missing == unexpected && missing >= NAMES_LEAST) {
+        resume->names = missing;
+        resume->names_at = *place;
+    }
+}
+
 void resume_line(struct observe_resume *resume, const struct line *line, const struct place *place)
 {
     double step, rate = NAN, loss;
+    read_names(resume, line, place);
     if (*line->text == '$') /* another run; without a word of resuming it begins anew */
         resume->resumed = false;
     if (resumes(line)) {
@@ -78,6 +107,8 @@ void resume_conclude(const struct observe_resume *resume, struct collect *collec
     if (resume->told_rate > 0)
         observe_tell(collect, &resume->rate_at, "resumed: the learning rate is %.3g at step %.0f and was %.3g before", resume->told_rate,
                      resume->rate_step, resume->before_rate);
+    if (resume->names > 0)
+        observe_tell(collect, &resume->names_at, "checkpoint: as many names are missing as are unexpected (%.0f)", resume->names);
     if (resume->told_loss > 0)
         observe_tell(collect, &resume->loss_at, "resumed: the loss is %.4g at step %.0f and was %.4g at most before", resume->told_loss,
                      resume->loss_step, resume->before_loss);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "scan/observe/commands.h"
 #include "scan/observe/host.h"
 
 /* Behind "NAME=" (not behind "LONGER_NAME="); NULL when it is not there. */
@@ -96,6 +97,24 @@ static void read_devices(struct observe_setup *setup, const char *text, const st
     }
 }
 
+/* "$ CUDA_VISIBLE_DEVICES=0 torchrun --nproc_per_node=2 train.py", "$ torchrun --nproc_per_node 4 train.py --device 0,1,2" */
+static void read_processes(struct observe_setup *setup, const char *text, const struct place *place)
+{
+    static const char *const options[] = {"--device ", "--devices ", "--gpus ", "--gpu_ids ", "--gpu-ids ", "--gpu "};
+    double processes;
+    if (*text != '$' ||
+        (!observe_after(text, "nproc_per_node", &processes, NULL) && !observe_after(text, "nproc-per-node", &processes, NULL)))
+        return;
+    unsigned gpus = commands_listed(text, " CUDA_VISIBLE_DEVICES=", true);
+    for (size_t i = 0; i < sizeof options / sizeof *options && !gpus; i++)
+        gpus = commands_listed(text, options[i], false);
+    if (gpus && processes > gpus && processes < 1024) {
+        setup->processes = (unsigned)processes;
+        setup->gpus = gpus;
+        setup->processes_at = *place;
+    }
+}
+
 static void read_restart(struct observe_setup *setup, const char *text, const struct place *place)
 {
     if (!strncmp(text, "Connection to ", 14) && strstr(text, " closed by remote host"))
@@ -142,6 +161,7 @@ void setup_line(struct observe_setup *setup, const char *text, const struct plac
     read_port(setup, text, place);
     read_ranks(setup, text, place);
     read_devices(setup, text, place);
+    read_processes(setup, text, place);
     read_restart(setup, text, place);
 }
 
@@ -156,6 +176,9 @@ void setup_conclude(const struct observe_setup *setup, struct collect *collect)
     if (setup->devices_replaced)
         observe_tell(collect, &setup->devices_at, "setup: the launcher put another list in place of CUDA_VISIBLE_DEVICES=%s",
                      setup->devices);
+    if (setup->processes)
+        observe_tell(collect, &setup->processes_at, "setup: %u processes are started for the %u GPUs that the command names",
+                     setup->processes, setup->gpus);
     if (setup->restarted)
         observe_tell(collect, &setup->restarted_at, "machine: it restarted while the job ran");
     bool package = setup->toolkit > 0 && setup->nccl_package > setup->toolkit,

@@ -208,10 +208,19 @@ static bool is_remark(const char *text, size_t length)
                                         "is printed)",
                                         "is printed,",
                                         "is ever reported",
-                                        "also hangs"};
+                                        "also hangs",
+                                        "stands here",
+                                        "stops here",
+                                        "sits here",
+                                        "waits here",
+                                        "last line after",
+                                        "still the last line",
+                                        "no loss after",
+                                        "no loss is printed",
+                                        "no progress any more"};
     const char *p = text + strspn(text, " "), *bracket = strstr(text, "... (");
     p = bracket ? bracket + 4 : p;
-    if (!*p || !strchr("(#<[-.", *p) || length > 120)
+    if (!*p || !strchr("(#<[-.", *p) || length > 160)
         return false;
     if (*p == '[' && text[length - 1] != ']') /* "[LightGBM] [Warning] No further splits", a program's own heading */
         return false;

@@ -70,7 +70,8 @@ struct observe_resume {
     double step, rate, last[3];
     unsigned losses;
     double told_rate, before_rate, rate_step, told_loss, before_loss, loss_step; /* 0: nothing */
-    struct place rate_at, loss_at;
+    double names;                                                                /* that are missing, and as many others in their place */
+    struct place rate_at, loss_at, names_at;
 };
 
 void series_line(struct observe_series *series, const struct line *line, const struct place *place, unsigned runs);

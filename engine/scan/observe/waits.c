@@ -25,6 +25,21 @@ static bool has_any(const struct line *line, const char *const *words)
     return false;
 }
 
+/* "Count pairs       ██████        421337   /  1304921": as the tokenizers library draws them; -1 where the line is no such bar */
+static int block_percent(const char *text, const char **number)
+{
+    const char *block = strstr(text, "\xe2\x96\x88"), *slash = block ? strstr(block, " / ") : NULL;
+    const char *begin = block ? block + strcspn(block, "0123456789") : NULL;
+    if (!slash || !*begin || begin > slash)
+        return -1;
+    const char *behind = slash + 3 + strspn(slash + 3, " ");
+    double done = strtod(begin, NULL), all = strtod(behind, NULL);
+    if (!isdigit((unsigned char)*behind) || !(all >= 1) || done > all)
+        return -1;
+    *number = begin;
+    return (int)(100 * done / all);
+}
+
 /* "Map (num_proc=8):   2%|2    | 241000/14868862 [...": how far, and where the number begins; -1 where the line is no such bar */
 static int bar_percent(const char *text, const char **number)
 {
@@ -37,15 +52,16 @@ static int bar_percent(const char *text, const char **number)
             return (int)strtol(begin, NULL, 10);
         }
     }
-    return -1;
+    return block_percent(text, number);
 }
 
 static enum job_doing doing_of_bar(const char *text, const char *number)
 {
-    static const char *const preparing[] = {"map",      "tokeniz",  "running tokenizer",  "convert",    "generating",
-                                            "filter",   "download", "preprocess",         "processing", "grouping",
-                                            "caching",  "packing",  "saving the dataset", "scanning",   "loading",
-                                            "building", NULL};
+    static const char *const preparing[] = {"map",      "tokeniz",     "running tokenizer",  "convert",     "generating",
+                                            "filter",   "download",    "preprocess",         "processing",  "grouping",
+                                            "caching",  "packing",     "saving the dataset", "scanning",    "loading",
+                                            "building", "count pairs", "compute merges",     "pre-process", "pre-tokeniz",
+                                            NULL};
     static const char *const evaluating[] = {"val", "eval", "test", "predict", NULL};
     if (begins_with_any(text, number, preparing))
         return DOING_PREPARATION;
