@@ -354,6 +354,9 @@ static void machines(void **state)
     shows_nothing("$ systemctl is-active nvidia-fabricmanager\nactive\n$ systemctl is-active other\ninactive\n");
     shows("UCX  WARN  no active port\n$ srun bash -c 'ulimit -S -l'\n64\n", "machine: locked memory is limited to 64 kB");
     shows_nothing("$ ulimit -l\n64\n");
+    shows("RuntimeError: Unable to pin host memory\n$ bash -c 'ulimit -l; ulimit -l unlimited'\n64\n",
+          "host memory cannot be pinned beyond 64 kB");
+    shows_nothing("RuntimeError: Unable to pin host memory\n$ ulimit -l unlimited; nproc\n64\n");
     shows("mlx5_0 is up\n$ lsmod | grep -i peer\n$\n", "no module for peer memory is loaded");
     shows("mlx5_0 is up\n$ for h in a b; do echo \"$h: $(ssh $h lsmod | grep -c '^nv_peer_mem')\"; done\na: 1\nb: 0\n",
           "no module for peer memory is loaded");
@@ -419,6 +422,12 @@ static void setups(void **state)
     shows("http_proxy=http://10.0.0.100:911\nUnavailableError: failed to connect to all addresses\n", "a proxy is set");
     shows("$ echo $http_proxy\nhttp://10.0.0.100:3128\ngrpc_client.cc:431] error_code:14 error_message:Connect Failed\n", "a proxy is set");
     shows_nothing("http_proxy=http://10.0.0.100:911\nDownloading model.bin\n");
+    shows("http_proxy=http://127.0.0.1:7890\nredis.exceptions.ConnectionError: Connection closed by server.\n", "a proxy is set");
+    shows("mpirun (Open MPI) 5.0.8\nOMPI_MCA_orte_default_hostfile=/etc/mpi/hostfile\n",
+          "settings of Open MPI 4's launcher for release 5.0");
+    shows_nothing("mpirun (Open MPI) 4.1.6\nOMPI_MCA_orte_default_hostfile=/etc/mpi/hostfile\n");
+    shows_nothing("mpirun (Open MPI) 5.0.8\nOMPI_MCA_btl_tcp_if_include=eth0\n");
+    shows_nothing("mpirun (Open MPI) 5.0.8\nOMPI_MCA_orte_default_hostfile=/a\nPRTE_MCA_prte_default_hostfile=/a\n");
     shows_nothing("no_proxy=localhost\nUnavailableError: failed to connect to all addresses\n");
     shows("rank 0/2 MASTER_ADDR=localhost MASTER_PORT=40113\nrank 1/2 MASTER_ADDR=localhost MASTER_PORT=51877\n",
           "name different rendezvous ports");

@@ -246,6 +246,9 @@ static void ends_of_jobs(void **state)
     shows("$ ./testxgboost --gtest_filter=MGPU\n[ RUN      ] AllgatherV\n# no more output after this line\n",
           "stands still before the first step");
     shows_nothing("[ RUN      ] AllgatherV\n# no more output after this line\n");
+    shows("step 1200/5000 loss 2.89\n(no line after that)\n", "stands still in the midst of training: no line for a while");
+    shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(stands here)\n", "stands still while its processes meet");
+    shows_nothing("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\nno line after that is read\n");
     shows("step 1200/5000 loss 2.89\n-- silence --\n", "stands still in the midst of training: no line for a while");
     shows_nothing("step 1200/5000 loss 2.89\nnothing for now is saved\nstep 1300/5000 loss 2.2\n");
 }
@@ -266,6 +269,46 @@ static void sleepers(void **state)
     shows_nothing(" 9120 Sl+  futex_wait_queue_me  python train.py\n 9377 S+   pipe_wait            python train.py\n"); /* who asked? */
 }
 
+/* Libraries that load in one order only. */
+static void imports(void **state)
+{
+    (void)state;
+    const char *crash = "Segmentation fault (core dumped)\n";
+    char text[600];
+#define RUN(code) "$ python -c \"" code "\"\n"
+    (void)snprintf(text, sizeof text, "%sok\n%s%s", RUN("import keras; import torch; print('ok')"),
+                   RUN("import torch; import keras; print('ok')"), crash);
+    shows(text, "imports: torch before keras crashes, while both load in another order");
+    (void)snprintf(text, sizeof text, "%s# fine\n%s%s%s", RUN("import torch"), RUN("from tensorflow.python import ops"),
+                   RUN("import torch, tensorflow as tf"), crash);
+    shows(text, "imports: torch before tensorflow crashes, while both load alone");
+    (void)snprintf(text, sizeof text, "%s%s%s", RUN("import torch"), RUN("import torch, tensorflow"), crash);
+    shows_nothing(text); /* tensorflow may be at fault by itself */
+    (void)snprintf(text, sizeof text, "%s%sok\n", RUN("import torch, tensorflow"), RUN("import tensorflow, torch"));
+    shows_nothing(text);
+#define DUMP(frame) \
+    "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f5d0e1a7700 (most recent call first):\n  File \"" frame "\n"
+    const char *loading = DUMP("/opt/env/lib/python3.5/site-packages/tensorflow/python/pywrap_tensorflow.py\", line 58 in <module>");
+    const char *working = DUMP("/opt/env/lib/python3.5/site-packages/tensorflow/python/client/session.py\", line 58 in run");
+    (void)snprintf(text, sizeof text, "%s%s1.8.0\n", loading, RUN("import tensorflow; print(tensorflow.__version__)"));
+    shows(text, "imports: tensorflow crashes the program that loads it, and loads alone");
+    (void)snprintf(text, sizeof text, "%s%s1.8.0\n", working, RUN("import tensorflow; print(tensorflow.__version__)"));
+    shows_nothing(text);
+    (void)snprintf(text, sizeof text, "%s%s%s", loading, RUN("import tensorflow"), crash);
+    shows_nothing(text);
+    shows_nothing("$ python -c \"\"\n$ python -c \"import\"\n$ python -c \"import ,,;;from ;import a,b,c,d,e,f\"\n$ python -c 'import\n");
+}
+
+/* A debugger's stack of a process that runs tells where it waits; that of a core, or of a crash, does not. */
+static void debuggers(void **state)
+{
+    (void)state;
+#define BACKTRACE "#0  0x00007f in sched_yield () from libc.so.6\n#1  0x00007f in ncclAllReduce () from libnccl.so.2\n"
+    shows("$ gdb -p 4127 -batch -ex bt | head -2\n" BACKTRACE, "stack: a process waits in a collective");
+    shows_nothing("$ gdb python core.4127 -batch -ex bt\n" BACKTRACE);
+    shows_nothing(BACKTRACE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +326,8 @@ int main(void)
         cmocka_unit_test(stacks_compared),
         cmocka_unit_test(ends_of_jobs),
         cmocka_unit_test(sleepers),
+        cmocka_unit_test(imports),
+        cmocka_unit_test(debuggers),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }

@@ -58,7 +58,7 @@ struct observe_machine {
     int answers;     /* lines in which the answer may still come */
     unsigned column; /* of the query's rows */
     bool fabric_down, fabric_failed, cuda_refused, verbs, nccl_differs;
-    bool one_core;
+    bool one_core, pinning;
     bool modules;                                                    /* GPUs that sit on a board with NVLink */
     unsigned topology;                                               /* GPUs that its table has */
     unsigned joined, unjoined;                                       /* pairs of GPUs of a topology's table, with NVLink and without */
@@ -82,7 +82,9 @@ struct observe_setup {
     unsigned processes, gpus;                          /* started by one command for fewer GPUs that it names */
     double nccl_package, nccl_loaded, toolkit, driver; /* major releases of CUDA: that NCCL was built for, that is there */
     bool nccl_failed;                                  /* by an error of CUDA */
-    struct place refused_at, port_at, rank_at, devices_at, restarted_at, nccl_at, processes_at;
+    bool mpi_old_settings, mpi_new_settings;           /* names of release 4, and of 5 */
+    double mpi_release;
+    struct place refused_at, port_at, rank_at, devices_at, restarted_at, nccl_at, mpi_at, processes_at;
 };
 
 /* ls(1) of a folder of checkpoints. */

@@ -42,7 +42,8 @@ static enum machine_question question(const char *text, unsigned *column)
     static const char *const gpus[] = {"VGA", "NVIDIA", "nvidia", "10de", "3D", NULL};
     if (strstr(text, "fabricmanager") && (strstr(text, "systemctl") || strstr(text, ".service - ")))
         return ASKED_FABRIC;
-    if (strstr(text, "ulimit -") && (strstr(text, "-l") || strstr(text, "Sl") || strstr(text, "Hl")) && !strstr(text, "unlimited"))
+    if (strstr(text, "ulimit -") && (strstr(text, "-l") || strstr(text, "Sl") || strstr(text, "Hl")) &&
+        (!strstr(text, "unlimited") || strstr(text, "ulimit -l;")))
         return ASKED_MEMLOCK;
     if ((*column = query_column(text, "pcie.link.width.current")))
         return ASKED_WIDTH;
@@ -257,6 +258,7 @@ void machine_line(struct observe_machine *machine, const char *text, const struc
     read_topology(machine, text, place);
     machine->modules = machine->modules || strstr(text, "-SXM") || strstr(text, " SXM");
     machine->verbs = machine->verbs || has_any(text, verbs);
+    machine->pinning = machine->pinning || strstr(text, "pin host memory");
     machine->cuda_refused = machine->cuda_refused || has_any(text, refusals);
     const char *cores = strstr(text, "current affinity list: ");
     if (cores && sole_number(cores + strlen("current affinity list:"), &value)) {
@@ -280,6 +282,8 @@ void machine_conclude(const struct observe_machine *machine, struct collect *col
                      machine->fabric_failed ? "failed to start" : "is not running", machine->cuda_refused ? "" : ", and CUDA said nothing");
     if (machine->memlock > 0 && machine->verbs)
         observe_tell(collect, &machine->memlock_at, "machine: locked memory is limited to %.0f kB", machine->memlock);
+    else if (machine->memlock > 0 && machine->pinning)
+        observe_tell(collect, &machine->memlock_at, "machine: host memory cannot be pinned beyond %.0f kB", machine->memlock);
     if (machine->width_most >= LANES_USUAL && machine->width_least <= LANES_FEW)
         observe_tell(collect, &machine->width_at, "machine: a GPU has %.0f PCIe lanes where another has %.0f", machine->width_least,
                      machine->width_most);

@@ -83,6 +83,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     packages_line(&observer->packages, text, place);
     awaited_line(&observer->awaited, line, place);
     xla_line(&observer->xla, line, place);
+    imports_line(&observer->imports, text, place);
     oom_line(&observer->oom, text, place);
     resume_line(&observer->resume, line, place);
 }
@@ -111,6 +112,7 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     packages_conclude(&observer->packages, collect);
     awaited_conclude(&observer->awaited, collect);
     xla_conclude(&observer->xla, collect);
+    imports_conclude(&observer->imports, collect);
     oom_conclude(&observer->oom, collect);
     resume_conclude(&observer->resume, collect);
 }

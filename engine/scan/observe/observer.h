@@ -33,6 +33,7 @@ struct observer {
     struct observe_packages packages;
     struct observe_awaited awaited;
     struct observe_xla xla;
+    struct observe_imports imports;
     struct observe_oom oom;
     struct observe_resume resume;
     unsigned visible; /* GPUs that the program says it sees */

@@ -31,7 +31,8 @@ static void read_proxy(struct observe_setup *setup, const char *text, const stru
                                            "\"grpc_status\":14",
                                            "error_code:14",
                                            "http1.x server",
-                                           "StatusCode.UNAVAILABLE"};
+                                           "StatusCode.UNAVAILABLE",
+                                           "Connection closed by server"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *value = variable(text, names[i]);
         setup->proxy = setup->proxy || (value && strstr(value, "://"));
@@ -43,6 +44,19 @@ static void read_proxy(struct observe_setup *setup, const char *text, const stru
             setup->refused = true;
             setup->refused_at = *place;
         }
+}
+
+/* Settings for the launcher of Open MPI 4 in the environment of release 5, which has another one. */
+static void read_mpi(struct observe_setup *setup, const char *text, const struct place *place)
+{
+    const char *name = strstr(text, "OMPI_MCA_"), *release = strstr(text, "(Open MPI) ");
+    if (name && (!strncmp(name + 9, "orte_", 5) || !strncmp(name + 9, "plm_rsh_", 8)) && strchr(name, '=')) {
+        setup->mpi_old_settings = true;
+        setup->mpi_at = *place;
+    }
+    setup->mpi_new_settings = setup->mpi_new_settings || strstr(text, "PRTE_MCA_");
+    if (release)
+        setup->mpi_release = strtod(release + strlen("(Open MPI) "), NULL);
 }
 
 /* "rank 3/4 MASTER_ADDR=localhost MASTER_PORT=46020": one port for all ranks of a job, or they never meet. */
@@ -158,6 +172,7 @@ void setup_line(struct observe_setup *setup, const char *text, const struct plac
 {
     read_nccl(setup, text, place);
     read_proxy(setup, text, place);
+    read_mpi(setup, text, place);
     read_port(setup, text, place);
     read_ranks(setup, text, place);
     read_devices(setup, text, place);
@@ -181,6 +196,8 @@ void setup_conclude(const struct observe_setup *setup, struct collect *collect)
                      setup->processes, setup->gpus);
     if (setup->restarted)
         observe_tell(collect, &setup->restarted_at, "machine: it restarted while the job ran");
+    if (setup->mpi_old_settings && !setup->mpi_new_settings && setup->mpi_release >= 5)
+        observe_tell(collect, &setup->mpi_at, "setup: settings of Open MPI 4's launcher for release %.1f", setup->mpi_release);
     bool package = setup->toolkit > 0 && setup->nccl_package > setup->toolkit,
          loaded = setup->driver > 0 && setup->nccl_loaded > setup->driver;
     if (setup->nccl_failed && (package || loaded))

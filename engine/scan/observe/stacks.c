@@ -135,8 +135,19 @@ static void read_frame(struct observe_stacks *stacks, const char *frame)
         }
 }
 
+/* "$ gdb -p 4127 -batch -ex bt", "$ pstack 4127": the process runs, so its stack tells where it waits; that of a core does not. */
+static bool attaches(const char *text)
+{
+    return strstr(text, "pstack ") || strstr(text, "eu-stack -p") ||
+           (strstr(text, "gdb ") && (strstr(text, " -p ") || strstr(text, "attach")));
+}
+
 bool stacks_line(struct observe_stacks *stacks, const char *text, const struct place *place)
 {
+    if (*text == '$')
+        stacks->attached = attaches(text);
+    if (stacks->attached && !strncmp(text, "#0 ", 3) && (!stacks->frames || stacks->read))
+        open_stack(stacks, true, false);
     if (opens_stack(text)) {
         open_stack(stacks, true, strstr(text, "MainThread") != NULL);
         stacks->at = *place;

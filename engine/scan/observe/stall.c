@@ -181,6 +181,8 @@ static bool is_remark(const char *text, size_t length)
                                         "nothing for",
                                         "no more output",
                                         "no line more",
+                                        "no line after",
+                                        "(stands",
                                         "no output",
                                         "no further",
                                         "print nothing",

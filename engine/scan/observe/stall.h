@@ -46,6 +46,7 @@ struct observe_stacks {
     bool headed;           /* it has a heading */
     bool comparable;       /* it is that of a process, not of some thread */
     bool idle;             /* a worker was shown that has nothing to do */
+    bool attached;         /* the last command looks into a running process: its stack has no heading */
     uint64_t position, last_function;
     unsigned stacks[WAIT_PLACES];
     uint64_t positions[STACK_POSITIONS_MAX];
@@ -90,6 +91,26 @@ struct observe_packages {
     struct place at;
 };
 
+#define IMPORTS_COMMANDS 8
+#define IMPORTS_MODULES 4
+#define IMPORTS_NAME 32
+#define IMPORTS_FRAMES 3 /* of a dumped stack that are looked at, innermost first */
+
+struct imports_command {
+    char modules[IMPORTS_MODULES][IMPORTS_NAME];
+    unsigned count;
+    bool crashed;
+};
+
+/* What commands that only import libraries load, in which order, and how they ended. */
+struct observe_imports {
+    struct imports_command commands[IMPORTS_COMMANDS];
+    unsigned count, frames;
+    bool pending;               /* the end of the last command is not seen yet */
+    char package[IMPORTS_NAME]; /* that a dumped stack shows being imported */
+    struct place crashed_at, package_at;
+};
+
 /* Lines of source beside the log. */
 struct observe_code {
     size_t indent; /* of the branch of one rank that is read */
@@ -116,5 +137,8 @@ void packages_conclude(const struct observe_packages *packages, struct collect *
 
 void awaited_line(struct observe_awaited *awaited, const struct line *line, const struct place *place);
 void awaited_conclude(const struct observe_awaited *awaited, struct collect *collect);
+
+void imports_line(struct observe_imports *imports, const char *text, const struct place *place);
+void imports_conclude(const struct observe_imports *imports, struct collect *collect);
 
 #endif
