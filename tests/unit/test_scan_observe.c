@@ -339,6 +339,9 @@ static void standing_still(void **state)
     shows("$ torchrun train.py\nstep 40 loss 2.1\n(stands here on every run; with the release before it goes on)\n",
           "stands still in the midst of training: no line for a while");
     shows("$ torchrun train.py\nloading data\n(no progress bar and no loss after two hours)\n", "stands still while data and model");
+    shows("$ torchrun train.py\nloading data\n(stands here)\n$ nvidia-smi\n" GPU("0", "295", "28471", "100")
+              GPU("1", "293", "28471", "100") "$ python train.py\nstep 10 loss 2.9\nstep 20 loss 2.7\n",
+          "stands still while data and model are prepared: all GPUs at full utilisation");
     shows_nothing("$ torchrun train.py\nstep 40 loss 2.1\n(no loss scaling is used)\n");
     shows_nothing("$ tail -f out.log\nepoch 0 step 20 loss 3.10\n^C\n");
     shows_nothing("2022-02-15 15:53:21 epoch: 1 iter: 10/161 loss: 2.1\n$ date\nTue Feb 15 15:54:02 CST 2022\n");

@@ -289,6 +289,14 @@ void stall_line(struct observe_stall *stall, const struct line *line, const stru
     }
 }
 
+/* Where the job stood when somebody remarked on it and had made no step, be it the run before the last; NULL: it did not. */
+static const char *stood_before_step(const struct observe_stall *stall)
+{
+    if (stall->same_again)
+        return !stall->moved && !stall->done && stall->stage != STAGE_UNKNOWN ? until(stall) : NULL;
+    return stall->earlier && stall->moved && strncmp(stall->earlier, "in the midst", 12) != 0 ? stall->earlier : NULL;
+}
+
 void stall_conclude(const struct observe_stall *stall, const struct observe_gpus *gpus, struct collect *collect)
 {
     double still = stall->clock - stall->last_time;
@@ -312,4 +320,7 @@ void stall_conclude(const struct observe_stall *stall, const struct observe_gpus
         observe_tell(collect, &stall->at, "stands still %s: all GPUs at full utilisation", until(stall));
     else if (stall->earlier)
         observe_tell(collect, &stall->earlier_at, "stands still %s: no line for a while", stall->earlier);
+    const char *before = stood_before_step(stall);
+    if (before && gpus_all_busy(gpus))
+        observe_tell(collect, stall->same_again ? &stall->at : &stall->earlier_at, "stands still %s: all GPUs at full utilisation", before);
 }
