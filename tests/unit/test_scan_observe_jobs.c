@@ -96,12 +96,39 @@ static void trackers_and_locks(void **state)
     shows_nothing(TRACE("torch") "KeyboardInterrupt\n");
 }
 
+static void values_times_the_gpus(void **state)
+{
+    (void)state;
+#define RUN(gpus, total, rate, shown)                                                                       \
+    "$ python train.py --gpus " gpus "\nEpoch 0: 100%|##########| " total "/" total " [01:02<00:00,  " rate \
+    "it/s, loss=0.693, train_loss_step=" shown "]\n"
+    shows(RUN("1", "500", "8.05", "0.692") RUN("4", "125", "7.90", "2.77"),
+          "metric: the loss that is logged with 4 GPUs is 4 times that with 1 GPU");
+    shows_nothing(RUN("1", "500", "8.05", "0.692") RUN("4", "125", "5.90", "0.691")); /* a quarter of the steps, each a little longer */
+    shows(RUN("1", "500", "8.05", "0.692") RUN("4", "125", "2.90", "0.691"), "speed: a step with 4 GPUs takes 2.8 times as long");
+    shows_nothing("$ python train.py --gpus 1\nstep 1 loss 2.31 150ms/step\n$ python train.py --gpus 4\nstep 1 loss 2.30 290ms/step\n"
+                  "step 2 loss nan 290ms/step\n"); /* learns nothing, whatever its speed */
+}
+
+static void ranks_under_a_heading(void **state)
+{
+    (void)state;
+    shows("# sum of tok_embeddings.weight on each rank before step 1\nrank 0  -11.8214\nrank 1    3.0971\n",
+          "ranks: they begin with unlike parameters");
+    shows("# checksum of unet.conv_in.weight after step 100, taken on both ranks\nrank 0  -3.118204\nrank 1  -3.121977\n",
+          "ranks: parameters or gradients differ between ranks");
+    shows_nothing("# checksum of unet.conv_in.weight after step 100, taken on both ranks\nrank 0  -3.118204\nrank 1  -3.118204\n");
+    shows_nothing("# seconds of each rank\nrank 0  -11.8214\nrank 1    3.0971\n");
+    shows("dp_shard 0  noise[0]=-1.2204  t=0.481\ndp_shard 1  noise[0]=-1.2204  t=0.481\n", "several ranks draw the same random numbers");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs_compiled),           cmocka_unit_test(counted_down_in_vain), cmocka_unit_test(tables_that_were_cut),
         cmocka_unit_test(gpus_that_were_to_be_seen), cmocka_unit_test(processors_that_wait), cmocka_unit_test(rates_against_the_command),
-        cmocka_unit_test(memory_in_stairs),          cmocka_unit_test(trackers_and_locks),
+        cmocka_unit_test(memory_in_stairs),          cmocka_unit_test(trackers_and_locks),   cmocka_unit_test(values_times_the_gpus),
+        cmocka_unit_test(ranks_under_a_heading),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }

@@ -24,8 +24,10 @@
 #define FIRST_LIKE 1.3 /* times what a step takes else */
 #define LINK_SHARE 0.35
 #define ACCURACY_LOST 0.02
-#define DIVIDED 0.06       /* how exactly a value is that of one rank divided by how many there are */
-#define LOSS_EXACT 0.03    /* likewise of the first loss */
+#define DIVIDED 0.06    /* how exactly a value is that of one rank divided by how many there are */
+#define LOSS_EXACT 0.03 /* likewise of the first loss */
+#define LOSS_SAME 0.02  /* ... and of one that is to be the same */
+#define STEPS_SHARED 0.1
 #define LOSS_ALIKE 0.003   /* ... where nothing else says that it is counted twice */
 #define TRAINING_LOST 0.15 /* of the accuracy in training */
 #define RATE_FASTER 0.5    /* the learning rate at the same step */
@@ -84,12 +86,25 @@ static bool tell_loss_by_options(const struct setting *one, const struct setting
     return true;
 }
 
+/* A value that is N times as large, or as small, where the loss is the same. */
+static bool is_scaled(double one, double other, double one_loss, double other_loss, double ideal, double exact)
+{
+    double times = fmax(one, other) / fmin(one, other);
+    return one > 0 && other > 0 && one_loss > 0 && fabs(other_loss / one_loss - 1) < LOSS_SAME && ideal > 1.9 &&
+           fabs(times / ideal - 1) < exact;
+}
+
 static void compare_options(const struct setting *one, const struct setting *other, struct collect *collect)
 {
     if (!one->program || one->program != other->program)
         return;
     if (tell_loss_by_options(one, other, collect))
         return;
+    double times = round(fmax(one->norm, other->norm) / fmin(one->norm, other->norm));
+    if (is_scaled(one->norm, other->norm, one->loss, other->loss, times, LOSS_ALIKE)) {
+        observe_tell(collect, &other->norm_at, "metric: the gradient norm with some options is %.0f times that with others", times);
+        return;
+    }
     static const enum speed_kind kinds[] = {SPEED_STEP, SPEED_SAMPLE, SPEED_BUS};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         double share = middle(one, kinds[i]) / middle(other, kinds[i]);
@@ -118,7 +133,7 @@ static bool tell_loss_scaled(const struct setting *few, const struct setting *ma
     return summed || divided;
 }
 
-static void compare_widths(const struct setting *few, const struct setting *many, struct collect *collect)
+static void compare_widths(const struct setting *few, const struct setting *many, bool diverged, struct collect *collect)
 {
     char a[64], b[64];
     const struct place *at = place_of(many);
@@ -138,6 +153,14 @@ static void compare_widths(const struct setting *few, const struct setting *many
     }
     if (tell_loss_scaled(few, many, ideal, collect))
         return;
+    bool norm = is_scaled(few->norm, many->norm, few->loss, many->loss, ideal, LOSS_EXACT / 2);
+    if (norm || is_scaled(few->shown, many->shown, few->loss, many->loss, ideal, LOSS_EXACT / 2)) {
+        observe_tell(collect, norm ? &many->norm_at : &many->shown_at, "metric: the %s with %s is %.0f times that with %s",
+                     norm ? "gradient norm" : "loss that is logged", many->norm < few->norm ? a : b, ideal, many->norm < few->norm ? b : a);
+        return;
+    }
+    if (diverged)
+        return; /* nor one that learns nothing any more */
     if (many->accuracy > 0 && few->accuracy - many->accuracy > ACCURACY_LOST) {
         observe_tell(collect, &many->accuracy_at, "accuracy: %.4g with %s, %.4g with %s", many->accuracy, b, few->accuracy, a);
         return; /* a run that learns less is not judged by its speed */
@@ -153,11 +176,14 @@ static void compare_widths(const struct setting *few, const struct setting *many
     }
     if (few->epoch_steps && few->epoch_steps == many->epoch_steps && few->epoch_steps >= 10)
         observe_tell(collect, at, "speed: an epoch has %lu steps with %s as with %s: the data are not shared out", many->epoch_steps, b, a);
+    /* As many steps fewer as there are GPUs more: each step does so much more, and may take longer. */
+    bool shared_out =
+        many->epoch_steps && step * LINEAR < 1 && fabs((double)few->epoch_steps / (double)many->epoch_steps / ideal - 1) < STEPS_SHARED;
     if (samples < (few->per_gpu || many->per_gpu ? PER_GPU_FEWER : SAMPLES_FEWER))
         observe_tell(collect, at, "speed: throughput with %s is %.0f %% of that with %s", b, samples * 100, a);
     else if (samples > 1.1 && (samples < LINEAR * ideal || samples - 1 < GAIN * (ideal - 1)) && !few->per_gpu)
         observe_tell(collect, at, "speed: throughput with %s is %.1f times that with %s, of %.0f times possible", b, samples, a, ideal);
-    else if (step > STEP_LONGER)
+    else if (step > STEP_LONGER && !shared_out)
         observe_tell(collect, at, "speed: a step with %s takes %.1f times as long as with %s", b, step, a);
     else if (epoch > EPOCH_SAME)
         observe_tell(collect, at, "speed: an epoch with %s takes %.1f times as long as with %s", b, epoch, a);
@@ -235,9 +261,9 @@ void speed_conclude(const struct observe_speed *speed, struct collect *collect)
             const struct setting *other = &speed->settings[k];
             bool told = (one->gpus || one->nodes) && (other->gpus || other->nodes);
             if (told && width(one) < width(other))
-                compare_widths(one, other, collect);
+                compare_widths(one, other, speed->diverged, collect);
             else if (told && width(other) < width(one))
-                compare_widths(other, one, collect);
+                compare_widths(other, one, speed->diverged, collect);
             else if (*one->version && *other->version && strcmp(one->version, other->version) != 0)
                 compare_versions(one, other, collect);
             else

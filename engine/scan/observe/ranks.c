@@ -10,6 +10,7 @@
 #define ALONE_COUNT 3 /* lines "rank 0 of 1" from who knows where */
 #define LIST_NUMBERS 3
 #define MANY_NUMBERS 8
+#define HEADING_LINES 12
 
 /* "rank 0 of 1", "rank: 0, world size: 1", "rank=0 size=1", "GLOBAL_RANK: 0, MEMBER: 1/1", "process 0/1". A local rank is another matter. */
 static bool read_claim(const char *text, double *rank, double *size)
@@ -91,7 +92,7 @@ static unsigned split(const char *text, uint64_t *shape, uint64_t *value)
 /* The line without the words that tell whose it is: "cuda:1" differs between ranks that agree. */
 static const char *behind_rank(const struct line *line, int32_t *rank)
 {
-    static const char *const names[] = {"rank", "xla:", "worker:", "worker", "Device "};
+    static const char *const names[] = {"rank", "dp_shard", "dp_rank", "xla:", "worker:", "worker", "Device "};
     double value;
     const char *at;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -117,7 +118,10 @@ static void compare(struct observe_ranks *ranks, const struct rank_value *now, c
         if (other->shape != now->shape || other->rank == now->rank || other->kind != now->kind || other->seen != now->seen)
             continue;
         bool same = other->value == now->value;
-        if (now->kind == 'p' && !same) {
+        if (now->kind == 'p' && !same && ranks->early && ranks->heading_left) {
+            ranks->early_differing++;
+            ranks->differing_at = *place;
+        } else if (now->kind == 'p' && !same) {
             ranks->differing++;
             ranks->differing_at = *place;
         } else if (now->kind == 'm' && !same) {
@@ -211,6 +215,28 @@ static bool read_count(const char *rest, uint64_t *shape, uint64_t *count)
     return true;
 }
 
+/* "# sum of tok_embeddings.weight on each rank before step 1": what the bare numbers of the ranks below are. */
+static void read_heading(struct observe_ranks *ranks, const char *text)
+{
+    static const char *const of_parameters[] = {"weight", "param", "checksum of", "gradient of", NULL};
+    static const char *const of_chance[] = {"noise", "random number", "torch.rand", NULL};
+    static const char *const other[] = {"second", "memory", "time ", "count", "shape", NULL};
+    static const char *const early[] = {"before step 1",    "before the first step", "after the model is built",
+                                        "at initiali",      "before training",       "freshly made",
+                                        "right after init", "before wrapping",       NULL};
+    if (*text != '#' || !strcasestr(text, "rank") || observe_any(text, other))
+        return;
+    ranks->heading = observe_any(text, of_parameters) ? 'p' : observe_any(text, of_chance) ? 'r' : '\0';
+    ranks->early = observe_any(text, early);
+    ranks->heading_left = ranks->heading ? HEADING_LINES : 0;
+}
+
+/* "rank 1    3.0971": a line of the ranks below a heading, with a fraction and without a word */
+static bool bare_numbers(const char *rest)
+{
+    return strchr(rest, '.') && strspn(rest, " \t:,;|[]()-+.0123456789e") == strlen(rest);
+}
+
 static void read_values(struct observe_ranks *ranks, const struct line *line, const struct place *place)
 {
     static const char *const of_parameters[] = {"param", "weight", "bias", "grad", "checksum", "state_dict", "|w|", NULL};
@@ -247,6 +273,8 @@ static void read_values(struct observe_ranks *ranks, const struct line *line, co
         now.kind = 'r';
     else if (((strchr(text, '[') && numbers >= LIST_NUMBERS) || numbers >= 2 * LIST_NUMBERS) && observe_any(text, of_data))
         now.kind = 'd';
+    else if (ranks->heading_left && bare_numbers(rest))
+        now.kind = ranks->heading;
     else if (has_fraction_behind(text, of_parameters) || observe_after(text, "checksum", &checksum, NULL))
         now.kind = 'p';
     if (now.kind)
@@ -273,12 +301,14 @@ void ranks_line(struct observe_ranks *ranks, const struct line *line, const stru
     if (run)
         read_run(ranks, run, place);
     lists_line(ranks, line->text, place);
+    ranks->heading_left -= ranks->heading_left > 0;
+    read_heading(ranks, line->text);
     if (strchr(line->text, '$'))
         ranks->asked_size = (strstr(line->text, "mpirun ") || strstr(line->text, "mpiexec ") || strstr(line->text, "srun ")) &&
                             strcasestr(line->text, "size");
     if (!ranks->asked_size && !strcasestr(line->text, "rank") && !strcasestr(line->text, "process") && !strstr(line->text, "xla:") &&
         !strstr(line->text, "worker:") && strncmp(line->text, "worker ", 7) != 0 && !strstr(line->text, "Device ") && line->rank < 0 &&
-        !strstr(line->text, " of 1") && !strstr(line->text, " batches"))
+        !strstr(line->text, " of 1") && strncmp(line->text, "dp_", 3) != 0 && !strstr(line->text, " batches"))
         return;
     read_alone(ranks, line, place);
     read_values(ranks, line, place);
@@ -292,6 +322,8 @@ void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct 
         observe_tell(collect, &ranks->syncing_at, "ranks: %u wandb runs are begun by one job", ranks->most_syncing);
     if (ranks->differing)
         observe_tell(collect, &ranks->differing_at, "ranks: parameters or gradients differ between ranks");
+    if (ranks->early_differing)
+        observe_tell(collect, &ranks->differing_at, "ranks: they begin with unlike parameters");
     if (ranks->judging)
         observe_tell(collect, &ranks->judging_at, "ranks: each judges by its own value of a metric");
     if (ranks->drawing)

@@ -49,6 +49,10 @@ struct observe_ranks {
     unsigned value_count;
     unsigned differing, equal, unequal; /* pairs of ranks whose parameters differ; whose data are the same, or not */
     unsigned judging;                   /* ... that go by unlike values of a metric */
+    char heading;                       /* what the numbers below are, as `kind` of a value says; 0: not told */
+    bool early;                         /* ... and that nothing was trained yet */
+    unsigned heading_left;              /* lines below it */
+    unsigned early_differing;           /* pairs of ranks that begin with unlike parameters */
     unsigned drawing;                   /* ... that draw the same random numbers */
     unsigned counting, agreeing;        /* ... that count unlike, or the same, numbers of batches */
     struct list_run lists;

@@ -142,12 +142,23 @@ static void read_rate(struct setting *setting, const struct line *line, const st
 }
 
 /* The first loss of a setting, and what stands in front of it, epoch and step; and the last. */
-static void read_losses(struct setting *setting, const struct line *line, const struct place *place)
+static void read_losses(struct observe_speed *speed, struct setting *setting, const struct line *line, const struct place *place)
 {
     const char *text = line->text, *at = text;
-    double loss = rates_loss(line, &at);
-    if (isnan(loss))
+    double loss = rates_loss(line, &at), value;
+    if (isnan(loss)) {
+        speed->diverged = speed->diverged || (observe_value(line, "loss", &value, NULL) && isnan(value));
         return;
+    }
+    if (!(setting->norm > 0) && (observe_value(line, "grad_norm", &value, NULL) || observe_value(line, "grad norm", &value, NULL)) &&
+        value > 0 && isfinite(value)) {
+        setting->norm = value;
+        setting->norm_at = *place;
+    }
+    if (!(setting->shown > 0) && observe_value(line, "train_loss_step", &value, NULL) && value > 0 && isfinite(value)) {
+        setting->shown = value;
+        setting->shown_at = *place;
+    }
     setting->losses++;
     setting->last_loss = loss;
     setting->last_loss_at = *place;
@@ -246,7 +257,9 @@ void speed_line(struct observe_speed *speed, const struct line *line, const stru
         rates[SPEED_STEP] = 1 / time;
     if (line_find(line, "per gpu") || line_find(line, "/gpu") || line_find(line, "per_gpu"))
         setting->per_gpu = true;
-    for (int kind = 0; kind < SPEED_KINDS; kind++)
+    bool evaluates =
+        total && (line_find(line, "validat") || line_find(line, "evaluat") || line_find(line, "testing")) && !observe_behind(text, "epoch");
+    for (int kind = 0; kind < SPEED_KINDS && !evaluates; kind++)
         if (rates[kind] > 0 && isfinite(rates[kind]) && (!total || !setting->epoch_steps || total == setting->epoch_steps))
             readings_add(&setting->speed[kind], rates[kind], place);
     double accuracy = rates_accuracy(line);
@@ -258,7 +271,7 @@ void speed_line(struct observe_speed *speed, const struct line *line, const stru
     if (!isnan(accuracy))
         readings_add(&setting->train_accuracy, accuracy, place);
     read_rate(setting, line, place);
-    read_losses(setting, line, place);
+    read_losses(speed, setting, line, place);
     read_stamped_step(setting, line, place);
     read_data_share(speed, line, place);
 }
