@@ -122,13 +122,39 @@ static void ranks_under_a_heading(void **state)
     shows("dp_shard 0  noise[0]=-1.2204  t=0.481\ndp_shard 1  noise[0]=-1.2204  t=0.481\n", "several ranks draw the same random numbers");
 }
 
+static void samples_of_runs(void **state)
+{
+    (void)state;
+#define SCORED(command, count) "$ " command " run_glue.py\nepoch 2: {'accuracy': 0.86} (examples scored: " count ")\n"
+    shows(SCORED("python", "408") SCORED("accelerate launch --num_processes 8", "512"),
+          "metric: 512 samples are counted on several GPUs, 408 on one");
+    shows_nothing(SCORED("python", "408") SCORED("accelerate launch --num_processes 8", "408"));
+#define OF_RANKS(count) "$ python train.py --gpus 4\n[val] rank 0 images seen: " count "\n[val] rank 1 images seen: " count "\n"
+    shows("$ python train.py --gpus 1\n[val] images seen: 8000\n" OF_RANKS("8000"), "ranks: each goes through all of the 8000 samples");
+    shows_nothing("$ python train.py --gpus 1\n[val] images seen: 8000\n" OF_RANKS("2000"));
+#define FIT(done) ">>> multi_gpu_model(model, gpus=2).fit(x, y, batch_size=128)\n" done "/883 [=====>....] - ETA: 0s - loss: 3.22\n"
+    shows(FIT("768") "InvalidArgumentError\n", "batch: the last one of an epoch, 115 samples, fails on several GPUs");
+    shows_nothing(FIT("256") "InvalidArgumentError\n");
+}
+
+static void norms_behind_a_resume(void **state)
+{
+    (void)state;
+#define NORM(step, loss, norm) "step " step " | loss " loss " | grad_norm " norm "\n"
+#define BEFORE_IT NORM("4998", "2.7431", "0.61") NORM("4999", "2.7418", "0.60") NORM("5000", "2.7422", "0.61")
+    shows(BEFORE_IT "resumed: step 5000, scheduler restored\n" NORM("5001", "2.7419", "0.61") NORM("5002", "2.8120", "1.37"),
+          "resumed: the gradient norm is 1.37 at step 5002 and was 0.61 before");
+    shows_nothing(BEFORE_IT "resumed: step 5000, scheduler restored\n" NORM("5001", "2.7419", "0.61") NORM("5002", "2.7120", "0.63"));
+    shows_nothing(BEFORE_IT NORM("5001", "2.7419", "0.61") NORM("5002", "2.8120", "1.37"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graphs_compiled),           cmocka_unit_test(counted_down_in_vain), cmocka_unit_test(tables_that_were_cut),
         cmocka_unit_test(gpus_that_were_to_be_seen), cmocka_unit_test(processors_that_wait), cmocka_unit_test(rates_against_the_command),
         cmocka_unit_test(memory_in_stairs),          cmocka_unit_test(trackers_and_locks),   cmocka_unit_test(values_times_the_gpus),
-        cmocka_unit_test(ranks_under_a_heading),
+        cmocka_unit_test(ranks_under_a_heading),     cmocka_unit_test(samples_of_runs),      cmocka_unit_test(norms_behind_a_resume),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }

@@ -76,6 +76,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     ranks_line(&observer->ranks, line, place);
     repeats_line(&observer->repeats, line, place, progress);
     measures_line(&observer->measures, line, place);
+    samples_line(&observer->samples, line, place);
     if (!stacks_line(&observer->stacks, text, place))
         stall_line(&observer->stall, line, place, progress);
     waits_line(&observer->waits, line, place, progress);
@@ -105,6 +106,7 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     ranks_conclude(&observer->ranks, observer->started, collect);
     repeats_conclude(&observer->repeats, observer->started, collect);
     measures_conclude(&observer->measures, collect);
+    samples_conclude(&observer->samples, collect);
     stacks_conclude(&observer->stacks, collect);
     stall_conclude(&observer->stall, &observer->gpus, collect);
     waits_conclude(&observer->waits, collect);

@@ -26,6 +26,7 @@ struct observer {
     struct observe_ranks ranks;
     struct observe_repeats repeats;
     struct observe_measures measures;
+    struct observe_samples samples;
     struct observe_stacks stacks;
     struct observe_stall stall;
     struct observe_waits waits;

@@ -97,6 +97,17 @@ struct observe_measures {
     struct measured_loss loss;
 };
 
+/* How many samples runs go through, and the batch that failed. */
+struct observe_samples {
+    unsigned width;     /* of the run: GPUs times nodes */
+    double one, padded; /* samples of a run on one GPU; more than those on several; 0: not told */
+    unsigned whole;     /* ranks of a wider run that went through as many as one GPU did */
+    bool several;       /* the model is on several GPUs */
+    double batch, left; /* samples of a batch; of the epoch that is being trained */
+    double last_left;   /* of the last batch, which failed; 0: none did */
+    struct place at, padded_at, last_at;
+};
+
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);
 void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct collect *collect);
 /* lists.c: lists of ranks and of epochs without the ranks' names */
@@ -108,5 +119,8 @@ void repeats_conclude(const struct observe_repeats *repeats, unsigned started, s
 
 void measures_line(struct observe_measures *measures, const struct line *line, const struct place *place);
 void measures_conclude(const struct observe_measures *measures, struct collect *collect);
+
+void samples_line(struct observe_samples *samples, const struct line *line, const struct place *place);
+void samples_conclude(const struct observe_samples *samples, struct collect *collect);
 
 #endif

@@ -10,14 +10,16 @@
 #define RATE_CHANGED 1.25 /* from one step to the next */
 #define LOSS_JUMPED 1.5   /* over the highest of the last losses */
 #define LOSS_COUNT 3
-#define NAMES_LEAST 8 /* fewer may be one layer that was renamed */
+#define NORM_JUMPED 2.0 /* times the gradient norm before, */
+#define NORM_LINES 4    /* within so many lines, and with a higher loss */
+#define NAMES_LEAST 8   /* fewer may be one layer that was renamed */
 
 /* "successfully loaded checkpoint from /ckpt at iteration 400", "Resuming training from checkpoint step 10", "$ run.sh --resume out" */
 static bool resumes(const struct line *line)
 {
-    static const char *const words[] = {
-        "resuming from",  "resuming training", "resumed from",           "loaded checkpoint",  "restored from",
-        "restoring from", "=> loaded",         "resume from checkpoint", "loading checkpoint", NULL};
+    static const char *const words[] = {"resuming from",      "resuming training", "resumed from",    "loaded checkpoint",
+                                        "restored from",      "restoring from",    "=> loaded",       "resume from checkpoint",
+                                        "loading checkpoint", "resumed: step",     "resumed at step", NULL};
     static const char *const options[] = {"--resume", "--load ", "--ckpt.resume", "resume_from", "--load_dir", "--auto_resume", NULL};
     const char *const *list = *line->text == '$' ? options : words;
     while (*list && !line_find(line, *list))
@@ -79,6 +81,19 @@ void resume_line(struct observe_resume *resume, const struct line *line, const s
         (void)observe_value(line, "learning rate", &rate, NULL);
     if (isnan(loss) && isnan(rate))
         return;
+    double norm = NAN;
+    if (!observe_value(line, "grad_norm", &norm, NULL))
+        (void)observe_value(line, "grad norm", &norm, NULL);
+    resume->behind = resume->resumed ? NORM_LINES : resume->behind - (resume->behind > 0);
+    double most = fmax(resume->last[0], fmax(resume->last[1], resume->last[2]));
+    if (resume->behind && resume->norm > 0 && norm > NORM_JUMPED * resume->norm && resume->losses >= LOSS_COUNT && loss > most) {
+        resume->told_norm = norm;
+        resume->before_norm = resume->norm;
+        resume->norm_step = step;
+        resume->norm_at = *place;
+        resume->behind = 0;
+    }
+    resume->norm = norm > 0 && !resume->behind ? norm : resume->norm;
     bool next = resume->resumed && step >= resume->step && step <= resume->step + fmax(1, STEPS_ON * resume->step);
     if (next && rate > 0 && resume->rate > 0 && (rate > RATE_CHANGED * resume->rate || rate * RATE_CHANGED < resume->rate)) {
         resume->told_rate = rate;
@@ -109,6 +124,9 @@ void resume_conclude(const struct observe_resume *resume, struct collect *collec
                      resume->rate_step, resume->before_rate);
     if (resume->names > 0)
         observe_tell(collect, &resume->names_at, "checkpoint: as many names are missing as are unexpected (%.0f)", resume->names);
+    if (resume->told_norm > 0)
+        observe_tell(collect, &resume->norm_at, "resumed: the gradient norm is %.3g at step %.0f and was %.3g before", resume->told_norm,
+                     resume->norm_step, resume->before_norm);
     if (resume->told_loss > 0)
         observe_tell(collect, &resume->loss_at, "resumed: the loss is %.4g at step %.0f and was %.4g at most before", resume->told_loss,
                      resume->loss_step, resume->before_loss);
