@@ -148,13 +148,34 @@ static void norms_behind_a_resume(void **state)
     shows_nothing(BEFORE_IT NORM("5001", "2.7419", "0.61") NORM("5002", "2.8120", "1.37"));
 }
 
+static void sets_of_epochs(void **state)
+{
+    (void)state;
+    shows("epoch 1 rank0 ids: 0 4 8 12 16 20\nepoch 2 rank0 ids: 16 0 4 8 12 20\nepoch 3 rank0 ids: 8 20 0 12 4 16\n",
+          "order: what a rank is given stays the same in each of 3 epochs");
+    shows_nothing("epoch 1 rank0 ids: 0 4 8 12 16 20\nepoch 2 rank0 ids: 16 1 5 8 12 21\nepoch 3 rank0 ids: 8 20 0 13 4 16\n");
+}
+
+static void memory_taken_before(void **state)
+{
+    (void)state;
+#define START(free) "name: TITAN X (Pascal)\nTotal memory: 11.90GiB\nFree memory: " free "\n"
+#define FULL "W tensorflow/core/framework/op_kernel.cc:975] Resource exhausted: OOM when allocating tensor with shape[25088,4096]\n"
+    shows(START("423.62MiB") FULL, "GPU memory: other processes hold 11.5 GiB of the 11.9 GiB of the card");
+    shows_nothing(START("11.62GiB") FULL);
+    shows_nothing(START("423.62MiB")); /* it was enough */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_compiled),           cmocka_unit_test(counted_down_in_vain), cmocka_unit_test(tables_that_were_cut),
-        cmocka_unit_test(gpus_that_were_to_be_seen), cmocka_unit_test(processors_that_wait), cmocka_unit_test(rates_against_the_command),
-        cmocka_unit_test(memory_in_stairs),          cmocka_unit_test(trackers_and_locks),   cmocka_unit_test(values_times_the_gpus),
-        cmocka_unit_test(ranks_under_a_heading),     cmocka_unit_test(samples_of_runs),      cmocka_unit_test(norms_behind_a_resume),
+        cmocka_unit_test(graphs_compiled),       cmocka_unit_test(counted_down_in_vain),
+        cmocka_unit_test(tables_that_were_cut),  cmocka_unit_test(gpus_that_were_to_be_seen),
+        cmocka_unit_test(processors_that_wait),  cmocka_unit_test(rates_against_the_command),
+        cmocka_unit_test(memory_in_stairs),      cmocka_unit_test(trackers_and_locks),
+        cmocka_unit_test(values_times_the_gpus), cmocka_unit_test(ranks_under_a_heading),
+        cmocka_unit_test(samples_of_runs),       cmocka_unit_test(norms_behind_a_resume),
+        cmocka_unit_test(sets_of_epochs),        cmocka_unit_test(memory_taken_before),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }

@@ -51,7 +51,10 @@ struct observe_gpus {
 
 /* What the message of a GPU without memory says of others on the card, in GiB. */
 struct observe_oom {
-    double total, others; /* 0: nothing */
+    double total, others;            /* 0: nothing */
+    double start_total, start_taken; /* as the program began */
+    bool ran_out;                    /* it has run out since */
+    struct place start_at;
     struct place at;
 };
 

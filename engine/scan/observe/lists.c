@@ -9,6 +9,7 @@
 #define RANKS_ALIKE 3
 #define EPOCHS_ALIKE 3
 #define LIST_MEMBERS 3
+#define SET_MEMBERS 6
 #define CYCLE_LISTS 8   /* lists in all, at least */
 #define CYCLE_REPEATS 4 /* how often they have to come */
 
@@ -128,6 +129,36 @@ static void read_epoch(struct observe_ranks *ranks, const char *text, const stru
     extend(&order->epochs, &ranks->same_epochs, epoch, what, place, &ranks->epochs_at);
 }
 
+/* "epoch 2 rank0 ids: 16 0 28 4 36 8": the same samples in each epoch, in other orders. What is dealt out was not shuffled before. */
+static void read_set(struct observe_ranks *ranks, const char *text, const struct place *place)
+{
+    const char *word = strcasestr(text, "epoch "), *rank = word ? strcasestr(word, "rank") : NULL;
+    if (!word || word - text > 40 || !rank || rank - word > 16 || !isdigit((unsigned char)word[6]))
+        return;
+    const char *list = rank + 4 + strspn(rank + 4, " _"), *colon = strchr(list, ':');
+    if (*list != '0' || isdigit((unsigned char)list[1]) || !colon)
+        return;
+    uint64_t sum = 0;
+    unsigned members = 0;
+    const char *p = colon + 1;
+    for (p += strspn(p, " ,["); isdigit((unsigned char)*p); p += strspn(p, " ,]")) {
+        char *end;
+        unsigned long member = strtoul(p, &end, 10);
+        sum += observe_hash(OBSERVE_HASH, (const char *)&member, sizeof member);
+        members++;
+        p = end;
+    }
+    if (*p || members < SET_MEMBERS)
+        return;
+    uint64_t order = observe_hash(OBSERVE_HASH, colon, strlen(colon));
+    if (!ranks->sets.count || sum != ranks->sets.first_hash) {
+        ranks->set_order = order;
+        ranks->set_shuffled = false;
+    }
+    ranks->set_shuffled = ranks->set_shuffled || order != ranks->set_order;
+    extend(&ranks->sets, &ranks->same_sets, strtol(word + 6, NULL, 10), sum, place, &ranks->sets_at);
+}
+
 void lists_line(struct observe_ranks *ranks, const char *text, const struct place *place)
 {
     char *end;
@@ -143,6 +174,7 @@ void lists_line(struct observe_ranks *ranks, const char *text, const struct plac
         return;
     }
     read_epoch(ranks, text, place);
+    read_set(ranks, text, place);
 }
 
 void lists_conclude(const struct observe_ranks *ranks, struct collect *collect)
@@ -151,6 +183,8 @@ void lists_conclude(const struct observe_ranks *ranks, struct collect *collect)
         observe_tell(collect, &ranks->lists_at, "ranks: several ranks work on the same data");
     if (ranks->same_epochs >= EPOCHS_ALIKE)
         observe_tell(collect, &ranks->epochs_at, "order: the data come as they came before in each of %u epochs", ranks->same_epochs);
+    else if (ranks->same_sets >= EPOCHS_ALIKE && ranks->set_shuffled)
+        observe_tell(collect, &ranks->sets_at, "order: what a rank is given stays the same in each of %u epochs", ranks->same_sets);
     else if (ranks->cycle.repeats && ranks->cycle.shuffled)
         observe_tell(collect, &ranks->cycle.at, "order: the data come as they came before in each of %u epochs", ranks->cycle.repeats);
 }

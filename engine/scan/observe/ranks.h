@@ -59,6 +59,11 @@ struct observe_ranks {
     struct order orders[ORDERS_MAX];
     unsigned order_next;
     struct list_cycle cycle;
+    struct list_run sets; /* of the samples of one rank, whatever their order */
+    uint64_t set_order;   /* in which they came first */
+    bool set_shuffled;    /* they came in another order since */
+    unsigned same_sets;
+    struct place sets_at;
     unsigned same_lists, same_epochs; /* lists in the longest run of equal ones */
     unsigned syncing, most_syncing;   /* wandb's runs that were begun and have not ended; the most at a time */
     bool trials;                      /* an agent begins the runs */
