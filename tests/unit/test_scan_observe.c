@@ -484,6 +484,9 @@ static void waits(void **state)
     shows("Count pairs     \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88      421337   /  1304921\n" GAVE_UP("1", "1", "ALLREDUCE"),
           "time-out: while data or weights were prepared, 32 % done");
     shows_nothing("Count pairs     \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88     1304921   /  1304921\n" GAVE_UP("1", "1", "ALLREDUCE"));
+    char huge[1400];
+    (void)snprintf(huge, sizeof huge, "Count pairs \xe2\x96\x88 %0350d / 1%0350d\n" GAVE_UP("1", "1", "ALLREDUCE"), 7, 7);
+    shows_nothing(huge); /* more than a number holds */
     /* the bar was full, training went on, nobody gave up, or it was another run */
     shows_nothing("Map: 100%|##########| 2400/2400 [00:01<00:00]\n" GAVE_UP("1", "4", "ALLREDUCE"));
     shows_nothing("validating...\n" STEP GAVE_UP("3", "90", "ALLREDUCE"));

@@ -34,7 +34,7 @@ static int block_percent(const char *text, const char **number)
         return -1;
     const char *behind = slash + 3 + strspn(slash + 3, " ");
     double done = strtod(begin, NULL), all = strtod(behind, NULL);
-    if (!isdigit((unsigned char)*behind) || !(all >= 1) || done > all)
+    if (!isdigit((unsigned char)*behind) || !(all >= 1 && all < 1e15) || done > all)
         return -1;
     *number = begin;
     return (int)(100 * done / all);
