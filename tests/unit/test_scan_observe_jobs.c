@@ -106,6 +106,9 @@ static void values_times_the_gpus(void **state)
           "metric: the loss that is logged with 4 GPUs is 4 times that with 1 GPU");
     shows_nothing(RUN("1", "500", "8.05", "0.692") RUN("4", "125", "5.90", "0.691")); /* a quarter of the steps, each a little longer */
     shows(RUN("1", "500", "8.05", "0.692") RUN("4", "125", "2.90", "0.691"), "speed: a step with 4 GPUs takes 2.8 times as long");
+#define LAYOUT(mode, norm) "$ python -m areal.launcher.local sft.py allocation_mode=" mode "\nstep 10  loss/avg 0.612  grad_norm " norm "\n"
+    shows(LAYOUT("fsdp:d4", "0.372") LAYOUT("fsdp:d8", "0.744"), "metric: the gradient norm with some options is 2 times that with others");
+    shows_nothing(LAYOUT("fsdp:d4", "0.372") LAYOUT("fsdp:d8", "0.371"));
     shows_nothing("$ python train.py --gpus 1\nstep 1 loss 2.31 150ms/step\n$ python train.py --gpus 4\nstep 1 loss 2.30 290ms/step\n"
                   "step 2 loss nan 290ms/step\n"); /* learns nothing, whatever its speed */
 }

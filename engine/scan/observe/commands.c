@@ -108,10 +108,29 @@ void commands_counts(const char *text, unsigned *gpus, unsigned *nodes)
         *nodes = counted(text, node_words);
 }
 
+/* "python -m areal.launcher.local": hash of the module's name; 0: none, or one that starts scripts or looks at what is installed */
+static uint64_t module_of(const char *text)
+{
+    static const char *const others[] = {"torch.", "pip",  "horovod", "accelerate", "deepspeed", "paddle.",  "pytest",
+                                         "http",   "json", "venv",    "oneflow",    "mpi4py",    "cProfile", "pdb"};
+    const char *name = strstr(text, "python -m ");
+    name = name ? name : strstr(text, "python3 -m ");
+    if (!name)
+        return 0;
+    name = strstr(name, " -m ") + 4;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (!strncmp(name, others[i], strlen(others[i])))
+            return 0;
+    return text_key(name, strcspn(name, " ")) | 1;
+}
+
 uint64_t commands_program(const char *text)
 {
     if (*text != '$' || strstr(text, "python -c") || strstr(text, "py-spy"))
         return 0;
+    uint64_t module = module_of(text);
+    if (module)
+        return module;
     const char *script = strstr(text, ".py"), *test = strstr(text, "_perf ");
     script = script && !isalnum((unsigned char)script[3]) ? script : test; /* nccl-tests: all_reduce_perf */
     script = script ? script : strstr(text, ".sh ");

@@ -186,7 +186,9 @@ double rates_loss(const struct line *line, const char **at)
     double value;
     if (line_find(line, "val loss") || line_find(line, "valid loss") || line_find(line, "test loss") || line_find(line, "eval"))
         return NAN;
-    return observe_value(line, "loss", &value, at) && value > 0 && isfinite(value) ? value : NAN;
+    bool told = observe_value(line, "loss", &value, at) || observe_value(line, "loss/avg", &value, at) ||
+                observe_value(line, "loss/mean", &value, at);
+    return told && value > 0 && isfinite(value) ? value : NAN;
 }
 
 /* Of training, as it goes: rough, and of the part of a class only that the name tells. */
