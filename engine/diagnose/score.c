@@ -350,9 +350,10 @@ static void fill_terms(struct kb *kb, const struct findings *findings, struct ca
         terms[TERM_WENT_ON] = -SCORE_CLEAN_END;
     else if (candidate->evidence_count && !candidate->measured && last_progress(findings) > candidate->last)
         terms[TERM_WENT_ON] = -SCORE_WENT_ON;
-    if (!candidate->proof && !candidate->measured && !died)
+    bool told_only = !candidate->proof && !candidate->measured, foreign = told_only && !findings->training_log;
+    if (told_only && !died && !(foreign && findings->lines <= PASTED_LINES))
         terms[TERM_ALIVE] = -SCORE_ALIVE;
-    if (!findings->training_log && !candidate->proof && !candidate->measured) {
+    if (foreign) {
         terms[TERM_SIGNATURES] = fmin(terms[TERM_SIGNATURES], log(SCORE_FOREIGN_MOST / (1.0 - SCORE_FOREIGN_MOST)));
         terms[TERM_FOREIGN] = -SCORE_FOREIGN;
     }

@@ -25,7 +25,8 @@
  *   went-on      - SCORE_WENT_ON when training went on after the last evidence, - SCORE_CLEAN_END when the job ended well
  *   alive        - SCORE_ALIVE when nothing in the log died (no exception, signal, exit status) and no `proof` speaks for the card:
  *                text that only talks of trouble must not sound sure
- *                (neither counts where several lines show the trouble together: it is measured, and may be of a job that goes on)
+ *                (neither counts where several lines show the trouble together: it is measured, and may be of a job that goes on; nor does
+ *                the latter in a text of PASTED_LINES at most without a job in it: somebody asks about that line)
  *   foreign      - SCORE_FOREIGN when nothing else in the log belongs to a training job and no `proof` speaks for it; and its signatures
  *                count no more than SCORE_FOREIGN_MOST together: a long text of another kind has some of anybody's words
  *
@@ -63,6 +64,7 @@
 #define SCORE_CLEAN_END 3.5
 #define SCORE_ALIVE 2.0
 #define SCORE_FOREIGN 3.0
+#define PASTED_LINES 3
 #define SCORE_FOREIGN_MOST 0.8
 #define SCORE_FACTS_ALONE 0.4 /* signature term of a candidate that facts alone brought up */
 

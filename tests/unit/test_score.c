@@ -206,10 +206,23 @@ static void another_texts_words_add_up_to_a_limit(void **state)
     assert_true(fabs(term("zz-root", "foreign") + SCORE_FOREIGN) < 0.01);
 }
 
+/* Somebody asks about a line: it may be of anything, so the answer is no more than a possibility, but it is one. */
+static void a_pasted_line_is_asked_about(void **state)
+{
+    (void)state;
+    diagnose_log("helper: zzroot broke down\n");
+    assert_true(term("zz-root", "alive") == 0);
+    assert_true(confidence("zz-root") >= CONFIDENCE_SHOWN && confidence("zz-root") < CONFIDENCE_CONVINCING);
+    assert_string_equal(json_string_value(json_object_get(report, "verdict")), "unknown");
+    diagnose_log("helper: zzroot broke down\none\nmore\nline\n");
+    assert_null(cause("zz-root"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_card_that_explains_comes_before_one_that_names),
+        cmocka_unit_test(a_pasted_line_is_asked_about),
         cmocka_unit_test(the_root_comes_before_what_follows),
         cmocka_unit_test(a_cascade_alone_is_still_an_answer),
         cmocka_unit_test(support_raises_and_against_lowers),
