@@ -173,8 +173,8 @@ static bool picked_line(struct observe_gpus *gpus, const char *text, const struc
 {
     double used, util;
     int end = 0;
-    if (!isdigit((unsigned char)*text) || sscanf(text, "%lfMiB %lf%%%n", &used, &util, &end) != 2 || !end || text[end] || used < 0 ||
-        util < 0 || util > 100)
+    if (strncmp(text + strspn(text, "0123456789."), "MiB ", 4) != 0 || sscanf(text, "%lfMiB %lf%%%n", &used, &util, &end) != 2 || !end ||
+        text[end] || used < 0 || util < 0 || util > 100)
         return false;
     struct gpu_row *row = gpus_row(gpus, -1, place);
     if (row) {

@@ -22,7 +22,7 @@ static bool rank_of(const struct line *line, int32_t *rank)
     double value;
     *rank = line->rank;
     for (size_t i = 0; i < sizeof names / sizeof *names && *rank < 0; i++)
-        if (observe_after(line->text, names[i], &value, NULL) && value >= 0 && value < 100000)
+        if (observe_value(line, names[i], &value, NULL) && value >= 0 && value < 100000)
             *rank = (int32_t)value;
     return *rank >= 0;
 }
@@ -89,7 +89,7 @@ void measures_line(struct observe_measures *measures, const struct line *line, c
         take(&measures->norm, rank, moment_of(line->text), value, NORM_APART, place);
     else if (named_value(line, scores, &value) && rank_of(line, &rank))
         take(&measures->score, rank, moment_of(line->text), value, SCORE_APART, place);
-    if (line_find(line, "loss") && observe_after(line->text, "loss", &value, NULL) && rank_of(line, &rank))
+    if (observe_value(line, "loss", &value, NULL) && rank_of(line, &rank))
         take_loss(&measures->loss, rank, moment_of(line->text), value, place);
 }
 

@@ -78,8 +78,8 @@ void schedule_line(struct observe_schedule *schedule, const char *text, const st
             return; /* of the runs before this one */
         *schedule = (struct observe_schedule){.runs = runs, .decays = schedule->decays};
     }
-    if (*text == '$' && planned_steps(text) > 0)
-        schedule->planned = planned_steps(text);
+    double planned = *text == '$' ? planned_steps(text) : 0;
+    schedule->planned = planned > 0 ? planned : schedule->planned;
     for (size_t i = 0; i < sizeof decaying / sizeof *decaying; i++)
         schedule->decays = schedule->decays || strstr(text, decaying[i]);
     if (!told)

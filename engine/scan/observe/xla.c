@@ -40,11 +40,13 @@ void xla_line(struct observe_xla *xla, const struct line *line, const struct pla
                                                                 : XLA_OTHER;
         if (xla->metric == XLA_COMPILES)
             xla->at = *place;
-    } else if (strstr(text, "Counter: ")) {
-        xla->metric = XLA_OTHER;
     }
     if (xla->metric == XLA_OTHER)
         return;
+    if (strstr(text, "Counter: ")) {
+        xla->metric = XLA_OTHER;
+        return;
+    }
     bool compiles = xla->metric == XLA_COMPILES;
     const char *sum = strstr(text, "Accumulator: ");
     if (observe_after(text, "TotalSamples", &value, NULL))
