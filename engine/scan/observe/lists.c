@@ -109,11 +109,10 @@ static bool names_samples(const char *text)
 
 /* "rank 2 epoch 3 90aa3e", "r0 epoch 1: Mallard_0130 Bobolink_0079 ...": the same
  * in several epochs that follow one another. */
-static void read_epoch(struct observe_ranks *ranks, const char *text, const struct place *place)
+static void read_epoch(struct observe_ranks *ranks, const char *text, const char *word, const struct place *place)
 {
-    const char *word = strcasestr(text, "epoch ");
     char *end;
-    if (!word || word - text > 40 || !isdigit((unsigned char)word[6]) || (word > text && isalnum((unsigned char)word[-1])))
+    if (word > text && isalnum((unsigned char)word[-1]))
         return;
     long epoch = strtol(word + 6, &end, 10);
     if (epoch < 0 || epoch > 100000 || *end == '/' || *end == '.' || !names_samples(end))
@@ -130,10 +129,10 @@ static void read_epoch(struct observe_ranks *ranks, const char *text, const stru
 }
 
 /* "epoch 2 rank0 ids: 16 0 28 4 36 8": the same samples in each epoch, in other orders. What is dealt out was not shuffled before. */
-static void read_set(struct observe_ranks *ranks, const char *text, const struct place *place)
+static void read_set(struct observe_ranks *ranks, const char *word, const struct place *place)
 {
-    const char *word = strcasestr(text, "epoch "), *rank = word ? strcasestr(word, "rank") : NULL;
-    if (!word || word - text > 40 || !rank || rank - word > 16 || !isdigit((unsigned char)word[6]))
+    const char *rank = strcasestr(word, "rank");
+    if (!rank || rank - word > 16)
         return;
     const char *list = rank + 4 + strspn(rank + 4, " _"), *colon = strchr(list, ':');
     if (*list != '0' || isdigit((unsigned char)list[1]) || !colon)
@@ -159,10 +158,11 @@ static void read_set(struct observe_ranks *ranks, const char *text, const struct
     extend(&ranks->sets, &ranks->same_sets, strtol(word + 6, NULL, 10), sum, place, &ranks->sets_at);
 }
 
-void lists_line(struct observe_ranks *ranks, const char *text, const struct place *place)
+void lists_line(struct observe_ranks *ranks, const struct line *line, const struct place *place)
 {
+    const char *text = line->text;
     char *end;
-    ranks->cycle.shuffled = ranks->cycle.shuffled || strcasestr(text, "shuffle") || strstr(text, "Sampler");
+    ranks->cycle.shuffled = ranks->cycle.shuffled || line_find(line, "shuffle") || line_find_exact(line, "Sampler");
     uint64_t bare = ranks->cycle.repeats ? 0 : bare_list_hash(text);
     if (bare)
         follow_cycle(&ranks->cycle, bare, place);
@@ -173,8 +173,11 @@ void lists_line(struct observe_ranks *ranks, const char *text, const struct plac
             extend(&ranks->lists, &ranks->same_lists, number, hash, place, &ranks->lists_at);
         return;
     }
-    read_epoch(ranks, text, place);
-    read_set(ranks, text, place);
+    const char *word = line_find(line, "epoch ");
+    if (!word || word - text > 40 || !isdigit((unsigned char)word[6]))
+        return;
+    read_epoch(ranks, text, word, place);
+    read_set(ranks, word, place);
 }
 
 void lists_conclude(const struct observe_ranks *ranks, struct collect *collect)

@@ -220,7 +220,9 @@ static void read_heading(struct observe_ranks *ranks, const char *text)
 {
     static const char *const of_parameters[] = {"weight", "param", "checksum of", "gradient of", NULL};
     static const char *const of_chance[] = {"noise", "random number", "torch.rand", NULL};
-    static const char *const other[] = {"second", "memory", "time ", "count", "shape", NULL};
+    /* ... and what ranks may hold unlike: before they reduce it, or a part each */
+    static const char *const other[] = {"second",         "memory",       "time ",       "count", "shape", "before all",
+                                        "before the all", "before reduc", "before sync", "local", "shard", NULL};
     static const char *const early[] = {"before step 1",    "before the first step", "after the model is built",
                                         "at initiali",      "before training",       "freshly made",
                                         "right after init", "before wrapping",       NULL};
@@ -300,7 +302,7 @@ void ranks_line(struct observe_ranks *ranks, const struct line *line, const stru
     const char *run = strstr(line->text, "wandb: ");
     if (run)
         read_run(ranks, run, place);
-    lists_line(ranks, line->text, place);
+    lists_line(ranks, line, place);
     ranks->heading_left -= ranks->heading_left > 0;
     read_heading(ranks, line->text);
     if (strchr(line->text, '$'))

@@ -106,7 +106,9 @@ struct observe_measures {
 struct observe_samples {
     unsigned width;     /* of the run: GPUs times nodes */
     double one, padded; /* samples of a run on one GPU; more than those on several; 0: not told */
-    unsigned whole;     /* ranks of a wider run that went through as many as one GPU did */
+    uint64_t whole;     /* ranks of a wider run that went through as many as one GPU did, one bit each */
+    double told;        /* the last count of this run, of all ranks together */
+    bool growing;       /* counts of one run differ: they are of training as it goes */
     bool several;       /* the model is on several GPUs */
     double batch, left; /* samples of a batch; of the epoch that is being trained */
     double last_left;   /* of the last batch, which failed; 0: none did */
@@ -116,7 +118,7 @@ struct observe_samples {
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);
 void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct collect *collect);
 /* lists.c: lists of ranks and of epochs without the ranks' names */
-void lists_line(struct observe_ranks *ranks, const char *text, const struct place *place);
+void lists_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);
 void lists_conclude(const struct observe_ranks *ranks, struct collect *collect);
 
 void repeats_line(struct observe_repeats *repeats, const struct line *line, const struct place *place, bool progress);

@@ -8,6 +8,7 @@
 #include "scan/observe/ranks.h"
 
 #define SAMPLES_LEAST 16.0
+#define SAMPLES_RANKS 64
 #define SAMPLES_PADDED 1.5 /* times the samples that there are: padding adds a batch for each rank at most, and no more than that is told */
 
 /* "[val] rank 1 images seen: 8000", "(examples scored: 416)": how many, 0: not told */
@@ -17,6 +18,8 @@ static double samples_told(const struct line *line)
                                         "samples scored",   "images scored",         "samples evaluated",   "examples evaluated",
                                         "images evaluated", "number of predictions", "predictions gathered"};
     double value;
+    if (!line_find(line, "s seen") && !line_find(line, "s scored") && !line_find(line, "s evaluated") && !line_find(line, "prediction"))
+        return 0;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (observe_value(line, words[i], &value, NULL) && value >= SAMPLES_LEAST && value == floor(value))
             return value;
@@ -25,14 +28,18 @@ static double samples_told(const struct line *line)
 
 static void read_count(struct observe_samples *samples, const struct line *line, const struct place *place)
 {
-    double count = samples_told(line), rank;
+    double count = samples_told(line), rank = line->rank;
     if (!(count > 0))
         return;
     bool of_rank = observe_after(line->text, "rank", &rank, NULL) || line->rank >= 0;
+    if (!of_rank) {
+        samples->growing = samples->growing || (samples->told > 0 && count != samples->told);
+        samples->told = count;
+    }
     if (samples->width <= 1) {
         samples->one = count;
-    } else if (of_rank && count == samples->one) {
-        samples->whole++;
+    } else if (of_rank && count == samples->one && rank >= 0 && rank < SAMPLES_RANKS) {
+        samples->whole |= UINT64_C(1) << (unsigned)rank;
         samples->at = *place;
     } else if (!of_rank && samples->one > 0 && count > samples->one && count <= SAMPLES_PADDED * samples->one && count > samples->padded) {
         samples->padded = count;
@@ -67,6 +74,7 @@ void samples_line(struct observe_samples *samples, const struct line *line, cons
     if (*line->text == '$') {
         commands_counts(line->text, &gpus, &nodes);
         samples->width = (gpus ? gpus : 1) * (nodes ? nodes : 1);
+        samples->told = 0;
         return;
     }
     read_count(samples, line, place);
@@ -75,9 +83,9 @@ void samples_line(struct observe_samples *samples, const struct line *line, cons
 
 void samples_conclude(const struct observe_samples *samples, struct collect *collect)
 {
-    if (samples->whole > 1)
+    if (__builtin_popcountll(samples->whole) > 1)
         observe_tell(collect, &samples->at, "ranks: each goes through all of the %.0f samples that one GPU goes through", samples->one);
-    if (samples->padded > 0)
+    if (samples->padded > 0 && !samples->growing)
         observe_tell(collect, &samples->padded_at, "metric: %.0f samples are counted on several GPUs, %.0f on one", samples->padded,
                      samples->one);
     if (samples->last_left > 0)
