@@ -28,16 +28,27 @@ static const char *read_awaited(const char *text, double *count)
     return NULL;
 }
 
-void awaited_line(struct observe_awaited *awaited, const struct line *line, const struct place *place)
+static bool has_come(const struct line *line)
+{
+    static const char *const words[] = {"completed", " joined", " ready", " connected", " registered", " available"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (line_find_exact(line, words[i]))
+            return true;
+    return false;
+}
+
+void awaited_line(struct observe_awaited *awaited, const struct line *line, const struct place *place, bool progress)
 {
     double count;
     const char *waits = line_find(line, "waiting for ");
     const char *what = waits ? read_awaited(waits + strlen("waiting for "), &count) : NULL;
     if (!what) {
-        if (awaited->times && (line_find_exact(line, "completed") || line_find_exact(line, " joined") || line_find_exact(line, " ready")))
+        if (awaited->times && (progress || has_come(line)))
             awaited->times = 0;
         return;
     }
+    if (awaited->times && place->rank != awaited->at.rank)
+        return; /* ranks that wait side by side tell the same number once each */
     bool same = awaited->times && what == awaited->what && count == awaited->count;
     awaited->times = same ? awaited->times + 1 : 1;
     awaited->what = what;

@@ -89,11 +89,18 @@ void imports_line(struct observe_imports *imports, const char *text, const struc
         imports->commands[imports->count - 1].crashed = true;
         imports->crashed_at = *place;
         imports->pending = false;
+    } else if (imports->pending && !strncmp(text, "Traceback", 9)) {
+        imports->commands[imports->count - 1].raised = true; /* it did not load, either, but for another reason */
     }
     if (!strncmp(text, "Fatal Python error: Segmentation fault", 38))
         imports->frames = IMPORTS_FRAMES;
     else if (imports->frames)
         read_frame(imports, text, place);
+}
+
+static bool has_loaded(const struct imports_command *command)
+{
+    return !command->crashed && !command->raised;
 }
 
 /* Did all that `crashed` loads load in another command: together, or each alone? */
@@ -102,7 +109,7 @@ static const char *loads_otherwise(const struct observe_imports *imports, const 
     unsigned alone = 0;
     for (unsigned i = 0; i < imports->count; i++) {
         const struct imports_command *command = &imports->commands[i];
-        if (command->crashed)
+        if (!has_loaded(command))
             continue;
         unsigned common = 0;
         for (unsigned m = 0; m < crashed->count; m++)
@@ -126,7 +133,7 @@ void imports_conclude(const struct observe_imports *imports, struct collect *col
         }
     }
     for (unsigned i = 0; *imports->package && i < imports->count; i++)
-        if (!imports->commands[i].crashed && imports->commands[i].count == 1 && has_module(&imports->commands[i], imports->package)) {
+        if (has_loaded(&imports->commands[i]) && imports->commands[i].count == 1 && has_module(&imports->commands[i], imports->package)) {
             observe_tell(collect, &imports->package_at, "imports: %s crashes the program that loads it, and loads alone", imports->package);
             return;
         }

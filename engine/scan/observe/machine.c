@@ -217,21 +217,26 @@ static void read_topology(struct observe_machine *machine, const char *text, con
     const char *p = text + strspn(text, " \t");
     if (strncmp(p, "GPU", 3) != 0 || !isdigit((unsigned char)p[3]))
         return;
-    bool heading = !strstr(p, " X ") && !strstr(p, "\tX");
     unsigned cells = 0;
-    for (p += heading ? 0 : strcspn(p, " \t"); *p; cells++) {
-        p += strspn(p, " \t");
-        size_t length = strcspn(p, " \t");
-        if (heading && strncmp(p, "GPU", 3) != 0)
-            break;
-        if (!heading && (!length || cells >= machine->topology))
-            break;
-        machine->joined += !heading && !strncmp(p, "NV", 2);
-        machine->unjoined += !heading && *p != 'X' && strncmp(p, "NV", 2) != 0;
-        p += length;
+    if (!strstr(p, " X ") && !strstr(p, "\tX")) {
+        for (const char *q = p; !strncmp(q, "GPU", 3); q += strspn(q, " \t"), cells++)
+            q += strcspn(q, " \t");
+        if (p > text || cells > 1) /* a heading has nothing above the rows' names; other lines begin with a GPU, too */
+            machine->topology = cells;
+        return;
     }
-    machine->topology = heading ? cells : machine->topology;
-    machine->unjoined_at = *place;
+    for (p += strcspn(p, " \t"); cells < machine->topology; cells++) {
+        p += strspn(p, " \t");
+        if (!*p)
+            break;
+        bool joined = !strncmp(p, "NV", 2), self = *p == 'X';
+        machine->joined += joined;
+        if (!joined && !self) {
+            machine->unjoined++;
+            machine->unjoined_at = *place;
+        }
+        p += strcspn(p, " \t");
+    }
 }
 
 void machine_line(struct observe_machine *machine, const char *text, const struct place *place)

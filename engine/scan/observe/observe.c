@@ -82,7 +82,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     waits_line(&observer->waits, line, place, progress);
     code_line(&observer->code, text, place);
     packages_line(&observer->packages, text, place);
-    awaited_line(&observer->awaited, line, place);
+    awaited_line(&observer->awaited, line, place, progress);
     xla_line(&observer->xla, line, place);
     imports_line(&observer->imports, text, place);
     oom_line(&observer->oom, text, place);

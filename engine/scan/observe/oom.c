@@ -42,7 +42,7 @@ static double size_behind(const char *text, const char *words)
 /* TensorFlow 1 tells what a GPU has before it takes any of it: "totalMemory: 11.90GiB freeMemory: 423.62MiB", or in two lines. */
 static void read_start(struct observe_oom *oom, const char *text, const struct place *place)
 {
-    static const char *const ends[] = {"OOM when allocating", "Resource exhausted", "an out of memory", "CUDA_ERROR_OUT_OF_MEMORY", NULL};
+    static const char *const ends[] = {"OOM when allocating", "Resource exhausted", "ran out of memory", "CUDA_ERROR_OUT_OF_MEMORY", NULL};
     double total = size_behind(text, "otalMemory: "), free = size_behind(text, "freeMemory: ");
     total = isnan(total) ? size_behind(text, "Total memory: ") : total;
     free = isnan(free) ? size_behind(text, "Free memory: ") : free;
@@ -51,7 +51,8 @@ static void read_start(struct observe_oom *oom, const char *text, const struct p
         oom->start_taken = oom->start_total - free;
         oom->start_at = *place;
     }
-    oom->ran_out = oom->ran_out || (oom->start_taken > 0 && (observe_any(text, ends) || strstr(text, "an out of memory trying")));
+    /* An allocator that says "this is not a failure" tries again with less. */
+    oom->ran_out = oom->ran_out || (oom->start_taken > 0 && observe_any(text, ends) && !strstr(text, "not a failure"));
 }
 
 void oom_line(struct observe_oom *oom, const char *text, const struct place *place)

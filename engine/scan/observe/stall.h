@@ -99,7 +99,7 @@ struct observe_packages {
 struct imports_command {
     char modules[IMPORTS_MODULES][IMPORTS_NAME];
     unsigned count;
-    bool crashed;
+    bool crashed, raised; /* ended in a signal; in an exception */
 };
 
 /* What commands that only import libraries load, in which order, and how they ended. */
@@ -135,7 +135,7 @@ void code_conclude(const struct observe_code *code, struct collect *collect);
 void packages_line(struct observe_packages *packages, const char *text, const struct place *place);
 void packages_conclude(const struct observe_packages *packages, struct collect *collect);
 
-void awaited_line(struct observe_awaited *awaited, const struct line *line, const struct place *place);
+void awaited_line(struct observe_awaited *awaited, const struct line *line, const struct place *place, bool progress);
 void awaited_conclude(const struct observe_awaited *awaited, struct collect *collect);
 
 void imports_line(struct observe_imports *imports, const char *text, const struct place *place);
