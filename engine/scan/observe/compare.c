@@ -101,7 +101,7 @@ static void compare_options(const struct setting *one, const struct setting *oth
     if (tell_loss_by_options(one, other, collect))
         return;
     double times = round(fmax(one->norm, other->norm) / fmin(one->norm, other->norm));
-    if (is_scaled(one->norm, other->norm, one->loss, other->loss, times, LOSS_ALIKE)) {
+    if (one->loss_step == other->loss_step && is_scaled(one->norm, other->norm, one->loss, other->loss, times, LOSS_ALIKE)) {
         observe_tell(collect, &other->norm_at, "metric: the gradient norm with some options is %.0f times that with others", times);
         return;
     }
@@ -133,6 +133,30 @@ static bool tell_loss_scaled(const struct setting *few, const struct setting *ma
     return summed || divided;
 }
 
+/* The gradient norm, or a loss that is logged beside the one that is minimised. */
+static bool tell_values_scaled(const struct setting *few, const struct setting *many, double ideal, struct collect *collect)
+{
+    char a[64], b[64];
+    bool norm = is_scaled(few->norm, many->norm, few->loss, many->loss, ideal, LOSS_EXACT / 2);
+    if (!norm && !is_scaled(few->shown, many->shown, few->loss, many->loss, ideal, LOSS_EXACT / 2))
+        return false;
+    bool smaller = norm ? many->norm < few->norm : many->shown < few->shown;
+    named(smaller ? few : many, a, sizeof a);
+    named(smaller ? many : few, b, sizeof b);
+    observe_tell(collect, norm ? &many->norm_at : &many->shown_at, "metric: the %s with %s is %.0f times that with %s",
+                 norm ? "gradient norm" : "loss that is logged", a, ideal, b);
+    return true;
+}
+
+/* A loss that ended as no number is what such a transcript is about, not the speed of the runs in it. */
+static bool has_diverged(const struct observe_speed *speed)
+{
+    for (unsigned i = 0; i < speed->count; i++)
+        if (speed->settings[i].diverged)
+            return true;
+    return false;
+}
+
 static void compare_widths(const struct setting *few, const struct setting *many, bool diverged, struct collect *collect)
 {
     char a[64], b[64];
@@ -153,14 +177,8 @@ static void compare_widths(const struct setting *few, const struct setting *many
     }
     if (tell_loss_scaled(few, many, ideal, collect))
         return;
-    bool norm = is_scaled(few->norm, many->norm, few->loss, many->loss, ideal, LOSS_EXACT / 2);
-    if (norm || is_scaled(few->shown, many->shown, few->loss, many->loss, ideal, LOSS_EXACT / 2)) {
-        observe_tell(collect, norm ? &many->norm_at : &many->shown_at, "metric: the %s with %s is %.0f times that with %s",
-                     norm ? "gradient norm" : "loss that is logged", many->norm < few->norm ? a : b, ideal, many->norm < few->norm ? b : a);
+    if (tell_values_scaled(few, many, ideal, collect) || diverged)
         return;
-    }
-    if (diverged)
-        return; /* nor one that learns nothing any more */
     if (many->accuracy > 0 && few->accuracy - many->accuracy > ACCURACY_LOST) {
         observe_tell(collect, &many->accuracy_at, "accuracy: %.4g with %s, %.4g with %s", many->accuracy, b, few->accuracy, a);
         return; /* a run that learns less is not judged by its speed */
@@ -254,6 +272,7 @@ static void tell_growth(const struct setting *setting, struct collect *collect)
 
 void speed_conclude(const struct observe_speed *speed, struct collect *collect)
 {
+    bool diverged = has_diverged(speed);
     for (unsigned i = 0; i < speed->count; i++) {
         const struct setting *one = &speed->settings[i];
         tell_growth(one, collect);
@@ -261,9 +280,9 @@ void speed_conclude(const struct observe_speed *speed, struct collect *collect)
             const struct setting *other = &speed->settings[k];
             bool told = (one->gpus || one->nodes) && (other->gpus || other->nodes);
             if (told && width(one) < width(other))
-                compare_widths(one, other, speed->diverged, collect);
+                compare_widths(one, other, diverged, collect);
             else if (told && width(other) < width(one))
-                compare_widths(other, one, speed->diverged, collect);
+                compare_widths(other, one, diverged, collect);
             else if (*one->version && *other->version && strcmp(one->version, other->version) != 0)
                 compare_versions(one, other, collect);
             else

@@ -10,8 +10,8 @@
 #define RATE_CHANGED 1.25 /* from one step to the next */
 #define LOSS_JUMPED 1.5   /* over the highest of the last losses */
 #define LOSS_COUNT 3
-#define NORM_JUMPED 2.0 /* times the gradient norm before, */
-#define NORM_LINES 4    /* within so many lines, and with a higher loss */
+#define NORM_JUMPED 2.0 /* times the highest of the last gradient norms, */
+#define NORM_LINES 4    /* within so many lines, and with a loss that leaves the range of the last ones */
 #define NAMES_LEAST 8   /* fewer may be one layer that was renamed */
 
 /* "successfully loaded checkpoint from /ckpt at iteration 400", "Resuming training from checkpoint step 10", "$ run.sh --resume out" */
@@ -63,6 +63,34 @@ static void read_names(struct observe_resume *resume, const struct line *line, c
     }
 }
 
+static double highest_of(const double last[LOSS_COUNT])
+{
+    return fmax(last[0], fmax(last[1], last[2]));
+}
+
+/* Optimizer states that did not come back: the first steps behind a resume go astray. `step` is NAN where it does not follow the last one. */
+static void read_norm(struct observe_resume *resume, const struct line *line, double step, double loss, const struct place *place)
+{
+    double norm = NAN;
+    if (!observe_value(line, "grad_norm", &norm, NULL))
+        (void)observe_value(line, "grad norm", &norm, NULL);
+    resume->behind = isnan(step) ? 0 : resume->resumed ? NORM_LINES : resume->behind - (resume->behind > 0);
+    if (!resume->behind) {
+        if (norm > 0)
+            resume->norms[resume->norm_count++ % LOSS_COUNT] = norm;
+        return;
+    }
+    double most = highest_of(resume->last), least = fmin(resume->last[0], fmin(resume->last[1], resume->last[2]));
+    double before = highest_of(resume->norms);
+    if (resume->norm_count >= LOSS_COUNT && norm > NORM_JUMPED * before && resume->losses >= LOSS_COUNT && loss - most > most - least) {
+        resume->told_norm = norm;
+        resume->before_norm = before;
+        resume->norm_step = step;
+        resume->norm_at = *place;
+        resume->behind = 0;
+    }
+}
+
 void resume_line(struct observe_resume *resume, const struct line *line, const struct place *place)
 {
     double step, rate = NAN, loss;
@@ -81,27 +109,15 @@ void resume_line(struct observe_resume *resume, const struct line *line, const s
         (void)observe_value(line, "learning rate", &rate, NULL);
     if (isnan(loss) && isnan(rate))
         return;
-    double norm = NAN;
-    if (!observe_value(line, "grad_norm", &norm, NULL))
-        (void)observe_value(line, "grad norm", &norm, NULL);
-    resume->behind = resume->resumed ? NORM_LINES : resume->behind - (resume->behind > 0);
-    double most = fmax(resume->last[0], fmax(resume->last[1], resume->last[2]));
-    if (resume->behind && resume->norm > 0 && norm > NORM_JUMPED * resume->norm && resume->losses >= LOSS_COUNT && loss > most) {
-        resume->told_norm = norm;
-        resume->before_norm = resume->norm;
-        resume->norm_step = step;
-        resume->norm_at = *place;
-        resume->behind = 0;
-    }
-    resume->norm = norm > 0 && !resume->behind ? norm : resume->norm;
-    bool next = resume->resumed && step >= resume->step && step <= resume->step + fmax(1, STEPS_ON * resume->step);
+    bool follows = step >= resume->step && step <= resume->step + fmax(1, STEPS_ON * resume->step), next = resume->resumed && follows;
+    read_norm(resume, line, follows ? step : NAN, loss, place);
     if (next && rate > 0 && resume->rate > 0 && (rate > RATE_CHANGED * resume->rate || rate * RATE_CHANGED < resume->rate)) {
         resume->told_rate = rate;
         resume->before_rate = resume->rate;
         resume->rate_step = step;
         resume->rate_at = *place;
     }
-    double highest = fmax(resume->last[0], fmax(resume->last[1], resume->last[2]));
+    double highest = highest_of(resume->last);
     if (next && !isnan(loss) && resume->losses >= LOSS_COUNT && loss > LOSS_JUMPED * highest) {
         resume->told_loss = loss;
         resume->before_loss = highest;

@@ -142,12 +142,12 @@ static void read_rate(struct setting *setting, const struct line *line, const st
 }
 
 /* The first loss of a setting, and what stands in front of it, epoch and step; and the last. */
-static void read_losses(struct observe_speed *speed, struct setting *setting, const struct line *line, const struct place *place)
+static void read_losses(struct setting *setting, const struct line *line, const struct place *place)
 {
     const char *text = line->text, *at = text;
     double loss = rates_loss(line, &at), value;
     if (isnan(loss)) {
-        speed->diverged = speed->diverged || (observe_value(line, "loss", &value, NULL) && isnan(value));
+        setting->diverged = setting->diverged || (observe_value(line, "loss", &value, NULL) && isnan(value));
         return;
     }
     if (!(setting->norm > 0) && (observe_value(line, "grad_norm", &value, NULL) || observe_value(line, "grad norm", &value, NULL)) &&
@@ -159,6 +159,7 @@ static void read_losses(struct observe_speed *speed, struct setting *setting, co
         setting->shown = value;
         setting->shown_at = *place;
     }
+    setting->diverged = false;
     setting->losses++;
     setting->last_loss = loss;
     setting->last_loss_at = *place;
@@ -271,7 +272,7 @@ void speed_line(struct observe_speed *speed, const struct line *line, const stru
     if (!isnan(accuracy))
         readings_add(&setting->train_accuracy, accuracy, place);
     read_rate(setting, line, place);
-    read_losses(speed, setting, line, place);
+    read_losses(setting, line, place);
     read_stamped_step(setting, line, place);
     read_data_share(speed, line, place);
 }

@@ -24,6 +24,7 @@ struct setting {
     uint64_t loss_step;     /* and the hash of what stands in front of it */
     double last_loss;       /* the last, of so many */
     unsigned losses;
+    bool diverged;      /* ... is no number */
     double norm, shown; /* the first gradient norm; the first loss that was logged beside another one; 0: none */
     struct place accuracy_at, stamped_at, rate_at, loss_at, last_loss_at, norm_at, shown_at;
 };
@@ -34,7 +35,6 @@ struct observe_speed {
     struct setting settings[SETTINGS_MAX];
     unsigned count;
     unsigned runs;               /* commands that started a job */
-    bool diverged;               /* a loss was no number: such runs are not judged by their speed */
     char columns[TABLE_COLUMNS]; /* of a table in text: what each holds, see table.c */
     unsigned column_count;
     double data_seconds, step_seconds; /* without the first line, */

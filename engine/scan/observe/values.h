@@ -69,8 +69,9 @@ struct observe_resume {
     bool resumed; /* since the last values */
     double step, rate, last[3];
     unsigned losses;
-    double norm;     /* the last gradient norm before; 0: not told */
-    unsigned behind; /* lines of the resumed run in which it is looked at */
+    double norms[3]; /* the last gradient norms before */
+    unsigned norm_count;
+    unsigned behind; /* lines of the resumed run in which they are looked at */
     double told_norm, before_norm, norm_step;
     double told_rate, before_rate, rate_step, told_loss, before_loss, loss_step; /* 0: nothing */
     double names;                                                                /* that are missing, and as many others in their place */
