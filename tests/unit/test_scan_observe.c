@@ -372,6 +372,7 @@ static void machines(void **state)
     shows_nothing("\tGPU0\tGPU1\tmlx5_0\nGPU0\t X \tNV12\tPHB\nGPU1\tNV12\t X \tPHB\nNVIDIA A100-SXM4-80GB, 4 %\n");
     shows_nothing("\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \nNVIDIA A100-PCIE-40GB, 4 %\n");
     shows_nothing("\tGPU0\tmlx5_0\nGPU0\t X \tPIX\nmlx5_0\tPIX\t X \nNVIDIA A100-SXM4-80GB, 4 %\n"); /* a GPU and an adapter */
+    shows("\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \nGPU0: NVIDIA A100-SXM4-80GB\n", "no NVLink joins the 2 GPUs");
     shows("$ nvidia-smi --query-gpu=index,utilization.gpu,pcie.link.width.current --format=csv,noheader\n0, 3 %, 16\n1, 4 %, 1\n",
           "a GPU has 1 PCIe lanes where another has 16");
     shows_nothing("$ nvidia-smi --query-gpu=index,pcie.link.width.current,utilization.gpu --format=csv,noheader\n0, 16, 1 %\n1, 8, 1 %\n");

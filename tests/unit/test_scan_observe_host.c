@@ -284,6 +284,9 @@ static void imports(void **state)
     shows(text, "imports: torch before tensorflow crashes, while both load alone");
     (void)snprintf(text, sizeof text, "%s%s%s", RUN("import torch"), RUN("import torch, tensorflow"), crash);
     shows_nothing(text); /* tensorflow may be at fault by itself */
+    (void)snprintf(text, sizeof text, "%s%sTraceback (most recent call last):\nModuleNotFoundError: tensorflow\n%s%s", RUN("import torch"),
+                   RUN("import tensorflow"), RUN("import torch, tensorflow"), crash);
+    shows_nothing(text); /* it did not load */
     (void)snprintf(text, sizeof text, "%s%sok\n", RUN("import torch, tensorflow"), RUN("import tensorflow, torch"));
     shows_nothing(text);
 #define DUMP(frame) \
