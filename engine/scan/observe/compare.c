@@ -157,41 +157,49 @@ static bool has_diverged(const struct observe_speed *speed)
     return false;
 }
 
-static void compare_widths(const struct setting *few, const struct setting *many, bool diverged, struct collect *collect)
+/* A share of one rank, of its samples or its accuracy, that was divided by the number of ranks. */
+static bool tell_accuracy_divided(const struct setting *few, const struct setting *many, double ideal, struct collect *collect)
 {
     char a[64], b[64];
-    const struct place *at = place_of(many);
-    double step = middle(few, SPEED_STEP) / middle(many, SPEED_STEP), samples = middle(many, SPEED_SAMPLE) / middle(few, SPEED_SAMPLE);
-    double epoch = middle(many, SPEED_EPOCH) / middle(few, SPEED_EPOCH), ideal = (double)width(many) / width(few);
+    double learned = last_accuracy(few);
+    double divided = many->accuracy > 0 ? few->accuracy / many->accuracy : learned / last_accuracy(many);
+    if (!(ideal > 1.9) || !(fabs(ideal - round(ideal)) < 0.01) || !(fabs(divided / ideal - 1) < DIVIDED))
+        return false;
+    observe_tell(collect, many->accuracy > 0 ? &many->accuracy_at : &many->train_accuracy.last,
+                 "metric: with %s it is that with %s divided by %.0f", named(many, b, sizeof b), named(few, a, sizeof a), ideal);
+    return true;
+}
+
+static bool tell_learned_less(const struct setting *few, const struct setting *many, struct collect *collect)
+{
+    char a[64], b[64];
+    double learned = last_accuracy(few), less = last_accuracy(many);
     named(few, a, sizeof a);
     named(many, b, sizeof b);
-    if (few->rate > 0 && few->rate_step == many->rate_step && many->rate > 0 && many->rate < RATE_FASTER * few->rate)
-        observe_tell(collect, &many->rate_at, "learning rate: at step %.0f it is %.3g with %s and %.3g with %s", many->rate_step,
-                     many->rate, b, few->rate, a);
-    double learned = last_accuracy(few), lost = learned - last_accuracy(many);
-    double divided = many->accuracy > 0 ? few->accuracy / many->accuracy : learned / (learned - lost);
-    if (ideal > 1.9 && fabs(ideal - round(ideal)) < 0.01 && fabs(divided / ideal - 1) < DIVIDED) {
-        observe_tell(collect, many->accuracy > 0 ? &many->accuracy_at : &many->train_accuracy.last,
-                     "metric: with %s it is that with %s divided by %.0f", b, a, ideal);
-        return;
-    }
-    if (tell_loss_scaled(few, many, ideal, collect))
-        return;
-    if (tell_values_scaled(few, many, ideal, collect) || diverged)
-        return;
     if (many->accuracy > 0 && few->accuracy - many->accuracy > ACCURACY_LOST) {
         observe_tell(collect, &many->accuracy_at, "accuracy: %.4g with %s, %.4g with %s", many->accuracy, b, few->accuracy, a);
-        return; /* a run that learns less is not judged by its speed */
+        return true;
     }
     if (few->losses >= LOSS_PRINTS && many->losses >= few->losses && few->last_loss < LOSS_FALLEN * few->loss &&
         many->last_loss > LOSS_BEHIND * few->last_loss && many->last_loss > LOSS_STAYED * many->loss) {
         observe_tell(collect, &many->last_loss_at, "loss: %.4g at the end with %s, %.4g with %s", many->last_loss, b, few->last_loss, a);
-        return;
+        return true;
     }
-    if (lost > TRAINING_LOST) {
-        observe_tell(collect, &many->train_accuracy.last, "accuracy: %.4g with %s, %.4g with %s", learned - lost, b, learned, a);
-        return;
+    if (learned - less > TRAINING_LOST) {
+        observe_tell(collect, &many->train_accuracy.last, "accuracy: %.4g with %s, %.4g with %s", less, b, learned, a);
+        return true;
     }
+    return false;
+}
+
+static void compare_speeds(const struct setting *few, const struct setting *many, double ideal, struct collect *collect)
+{
+    char a[64], b[64];
+    const struct place *at = place_of(many);
+    double step = middle(few, SPEED_STEP) / middle(many, SPEED_STEP), samples = middle(many, SPEED_SAMPLE) / middle(few, SPEED_SAMPLE);
+    double epoch = middle(many, SPEED_EPOCH) / middle(few, SPEED_EPOCH);
+    named(few, a, sizeof a);
+    named(many, b, sizeof b);
     if (few->epoch_steps && few->epoch_steps == many->epoch_steps && few->epoch_steps >= 10)
         observe_tell(collect, at, "speed: an epoch has %lu steps with %s as with %s: the data are not shared out", many->epoch_steps, b, a);
     /* As many steps fewer as there are GPUs more: each step does so much more, and may take longer. */
@@ -205,6 +213,21 @@ static void compare_widths(const struct setting *few, const struct setting *many
         observe_tell(collect, at, "speed: a step with %s takes %.1f times as long as with %s", b, step, a);
     else if (epoch > EPOCH_SAME)
         observe_tell(collect, at, "speed: an epoch with %s takes %.1f times as long as with %s", b, epoch, a);
+}
+
+/* Values that are wrong come first, then a run that learns less; only one that learns as much is judged by its speed. */
+static void compare_widths(const struct setting *few, const struct setting *many, bool diverged, struct collect *collect)
+{
+    char a[64], b[64];
+    double ideal = (double)width(many) / width(few);
+    if (few->rate > 0 && few->rate_step == many->rate_step && many->rate > 0 && many->rate < RATE_FASTER * few->rate)
+        observe_tell(collect, &many->rate_at, "learning rate: at step %.0f it is %.3g with %s and %.3g with %s", many->rate_step,
+                     many->rate, named(many, b, sizeof b), few->rate, named(few, a, sizeof a));
+    if (tell_accuracy_divided(few, many, ideal, collect) || tell_loss_scaled(few, many, ideal, collect) ||
+        tell_values_scaled(few, many, ideal, collect) || diverged)
+        return;
+    if (!tell_learned_less(few, many, collect))
+        compare_speeds(few, many, ideal, collect);
 }
 
 static void compare_versions(const struct setting *before, const struct setting *after, struct collect *collect)
