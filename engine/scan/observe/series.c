@@ -288,7 +288,7 @@ void series_line(struct observe_series *series, const struct line *line, const s
                  {"host memory", "host memory"},
                  {"ram used", "host memory"},
                  {"cpu_mem", "host memory"},
-                 {"max mem", "memory"},
+                 {"max mem", "peak memory"},
                  {"memory allocated", "memory"},
                  {"gpu_mem", "memory"},
                  {"memory_allocated", "memory"},
@@ -297,6 +297,7 @@ void series_line(struct observe_series *series, const struct line *line, const s
                  {"cuda allocated", "memory"},
                  {"mem_MB", "memory"},
                  {"gpu0 memory", "memory"},
+                 {"max_mem", "peak memory"},
                  {"mem", "memory"}};
     if (runs != series->runs) {
         next_run(series);
@@ -342,7 +343,8 @@ static void tell_memory(const struct series *memory, struct collect *collect)
     if (n < MEMORY_COUNT && (even < n - 1 || last < 2 * first))
         return; /* of so few only an even growth tells */
     bool always = (n > MEMORY_COUNT || even == n - 1) && rises == n - 1 && last > MEMORY_ALWAYS * first;
-    bool stairs = n > MEMORY_COUNT && falls == 0 && rises >= MEMORY_COUNT - 1 && last >= 2 * first; /* from time to time, never back */
+    /* from time to time and never back, which is nothing unusual for the most that was used so far */
+    bool stairs = n > MEMORY_COUNT && falls == 0 && rises >= MEMORY_COUNT - 1 && last >= 2 * first && strncmp(memory->name, "peak", 4) != 0;
     if ((((stairs || rises >= (n - 1) - (n - 1) / 8) && last > MEMORY_GROWN * first) || always) && late > 0.3 * (last - first))
         observe_tell(collect, &all->last, "%s: rises all the time, %.1f times as much at the end as at the beginning", memory->name,
                      last / first);
