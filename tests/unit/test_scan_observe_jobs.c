@@ -191,16 +191,52 @@ static void memory_taken_before(void **state)
                                      "is not a failure\n");
 }
 
+/* Numbers that hold more than they should, texts that stop in the middle: nothing is told, and nothing breaks. */
+static void hostile(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {
+        "Metric: CompileTime\n  TotalSamples: 1e999\n  Accumulator: nanms\nMetric: \nMetric: CompileTime",
+        "Metric: CompileTime\n  TotalSamples: -5\n  Accumulator: 1d2d3d4d5\n",
+        "waiting for 1e309 workers\nwaiting for -1 workers\nwaiting for nan workers\nwaiting for \nwaiting for 1",
+        "$ nvidia-smi --query-gpu=utilization.gpu --format=csv | uniq -c\n   99999999999 100 %\n   -1 100 %\n   1.5 100 %\n   2 \n   ",
+        "1e9MiB 1e9%\n1.1.1MiB 5%\n7MiB \n7MiB %\nMiB 7%",
+        "CUDA_VISIBLE_DEVICES=99999999999999999999999,,,\nCUDA_VISIBLE_DEVICES: [\nCUDA_VISIBLE_DEVICES='",
+        "%Cpu(s): 1e400 wa\n%Cpu(s): wa\n%Cpu(s): . wa\navg-cpu: %iowait\n 1 1 1 1e400\n",
+        "\tGPU0\tGPU1\n\tGPU0\nGPU0\t X\nGPU0\tX\t\t\t\nGPU0 X GPU",
+        "epoch 99999999999999999999 rank0 ids: 99999999999999999999999 1 2 3 4 5\nepoch 1 rank0\nepoch 1 rank\nepoch 1 rank0:",
+        "-1/-9 [ ETA\n9/1e999 [ ETA\nInvalidArgumentError\nbatch_size=1e999\nmulti_gpu_model\n1/0 [ ETA\nInvalidArgumentError\n",
+        "images seen: 1e999\nimages seen: \nrank 99999999999 images seen: 8000\nrank -1 images seen: 8000\n",
+        "missing unexpected\nmissing keys: unexpected keys: \n99999999999999999999999 missing keys, \nmissing_keys=9",
+        "totalMemory: GiB freeMemory: \nTotal memory: 0GiB\nFree memory: 1e999GiB\nran out of memory",
+        "# weight of each rank before step 1\n# rank\n#\nrank 0\nrank 1 .\nrank 2 e.e\n",
+        "$ python -m \n$ python -m\n$ gdb -p \n#0 \n#0  \n$ pstack 1",
+        "(Open MPI) \n(Open MPI) 99999999999999999999\nOMPI_MCA_\nOMPI_MCA_plm_rsh_",
+        "$ torchrun --nproc_per_node=1e999 --device 0,\n$ torchrun --nproc_per_node= --gpus ,\n",
+        "rank_0.txt: step nan loss 1e999\nrank_1.txt: step 1e999 loss -1\nrank_99999999999 loss \n",
+    };
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++)
+        shows_nothing(odd[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_compiled),       cmocka_unit_test(counted_down_in_vain),
-        cmocka_unit_test(tables_that_were_cut),  cmocka_unit_test(gpus_that_were_to_be_seen),
-        cmocka_unit_test(processors_that_wait),  cmocka_unit_test(rates_against_the_command),
-        cmocka_unit_test(memory_in_stairs),      cmocka_unit_test(trackers_and_locks),
-        cmocka_unit_test(values_times_the_gpus), cmocka_unit_test(ranks_under_a_heading),
-        cmocka_unit_test(samples_of_runs),       cmocka_unit_test(norms_behind_a_resume),
-        cmocka_unit_test(sets_of_epochs),        cmocka_unit_test(memory_taken_before),
+        cmocka_unit_test(graphs_compiled),
+        cmocka_unit_test(counted_down_in_vain),
+        cmocka_unit_test(tables_that_were_cut),
+        cmocka_unit_test(gpus_that_were_to_be_seen),
+        cmocka_unit_test(processors_that_wait),
+        cmocka_unit_test(rates_against_the_command),
+        cmocka_unit_test(memory_in_stairs),
+        cmocka_unit_test(trackers_and_locks),
+        cmocka_unit_test(values_times_the_gpus),
+        cmocka_unit_test(ranks_under_a_heading),
+        cmocka_unit_test(samples_of_runs),
+        cmocka_unit_test(norms_behind_a_resume),
+        cmocka_unit_test(sets_of_epochs),
+        cmocka_unit_test(memory_taken_before),
+        cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }
