@@ -31,6 +31,8 @@ static void tables_that_were_cut(void **state)
     (void)state;
 #define QUERY "$ nvidia-smi --query-gpu=utilization.gpu --format=csv,noheader | sort | uniq -c\n"
     shows(QUERY "      1 0 %\n      7 100 %\n", "GPU table: 7 GPUs at full utilisation wait for GPU 0");
+    shows("$ torchrun train.py\nloading data\n(stands here)\n" QUERY "      8 100 %\n",
+          "stands still while data and model are prepared: all GPUs at full utilisation"); /* whatever is in their memory */
     shows_nothing(QUERY "      4 87 %\n      4 91 %\n");
     shows("$ nvidia-smi | grep Default | awk '{print $9,$13}'\n13198MiB 100%\n13226MiB 100%\n13128MiB 100%\n13206MiB 0%\n",
           "GPU table: 3 GPUs at full utilisation wait for GPU 3");
@@ -46,6 +48,9 @@ static void gpus_that_were_to_be_seen(void **state)
     shows(VISIBLE WORKS("0") WORKS("1") RESTS("2") RESTS("3"), "GPU table: others than the GPUs that were asked for work");
     shows_nothing(VISIBLE RESTS("0") RESTS("1") WORKS("2") WORKS("3"));
     shows_nothing(VISIBLE WORKS("0") WORKS("1")); /* of a container that renumbers them, say */
+    struct findings findings = of_text(VISIBLE WORKS("0") WORKS("1") "2, 15210 MiB, 0 %\n3, 15210 MiB, 0 %\n"); /* the job is on them */
+    assert_null(telling(&findings, "others than the GPUs"));
+    findings_free(&findings);
 }
 
 static void processors_that_wait(void **state)
@@ -148,6 +153,7 @@ static void samples_of_runs(void **state)
 #define OF_RANKS(count) "$ python train.py --gpus 4\n[val] rank 0 images seen: " count "\n[val] rank 1 images seen: " count "\n"
     shows("$ python train.py --gpus 1\n[val] images seen: 8000\n" OF_RANKS("8000"), "ranks: each goes through all of the 8000 samples");
     shows_nothing("$ python train.py --gpus 1\n[val] images seen: 8000\n" OF_RANKS("2000"));
+    shows_nothing(OF_RANKS("2000") "$ grep seen out.log\n[val] rank 0 images seen: 2000\n" OF_RANKS("2000"));
     shows_nothing("$ python train.py --gpus 1\n[val] images seen: 8000\n$ python train.py --gpus 4\n" /* one rank evaluates for all */
                   "[val] rank 0 images seen: 8000\n[val] rank 0 images seen: 8000\n");
     shows_nothing("$ python train.py --gpus 1\nsamples seen: 320\nsamples seen: 640\n" /* training as it goes */
@@ -176,6 +182,9 @@ static void sets_of_epochs(void **state)
     (void)state;
     shows("epoch 1 rank0 ids: 0 4 8 12 16 20\nepoch 2 rank0 ids: 16 0 4 8 12 20\nepoch 3 rank0 ids: 8 20 0 12 4 16\n",
           "order: what a rank is given stays the same in each of 3 epochs");
+    shows_nothing(
+        "epoch 1 rank0 ids: 0 4 8 12 16 20\nepoch 2 rank0 ids: 0 4 8 12 16 20\n" /* an evaluation's, which has an order of its own */
+        "epoch 3 rank0 ids: 0 4 8 12 16 20\n");
     shows_nothing("epoch 1 rank0 ids: 0 4 8 12 16 20\nepoch 2 rank0 ids: 16 1 5 8 12 21\nepoch 3 rank0 ids: 8 20 0 13 4 16\n");
 }
 

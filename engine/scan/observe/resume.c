@@ -126,7 +126,7 @@ void resume_line(struct observe_resume *resume, const struct line *line, const s
     }
     resume->resumed = false;
     if (step < resume->step)
-        resume->losses = 0; /* it began anew */
+        resume->losses = resume->norm_count = 0; /* it began anew */
     resume->step = step;
     resume->rate = rate > 0 ? rate : 0;
     if (!isnan(loss))

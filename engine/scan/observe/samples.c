@@ -73,6 +73,8 @@ void samples_line(struct observe_samples *samples, const struct line *line, cons
     unsigned gpus = 0, nodes = 0;
     if (*line->text == '$') {
         commands_counts(line->text, &gpus, &nodes);
+        if (!gpus && !nodes && !commands_program(line->text))
+            return; /* it looks at the run before it */
         samples->width = (gpus ? gpus : 1) * (nodes ? nodes : 1);
         samples->told = 0;
         return;
