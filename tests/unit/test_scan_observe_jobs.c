@@ -11,6 +11,7 @@ static void graphs_compiled(void **state)
     shows_nothing(COMPILED("3", "01m02s") EXECUTED("330"));
     shows_nothing(COMPILED("12", "42s") EXECUTED("5000"));
     shows_nothing("Counter: CachedCompile\n  TotalSamples: 318\n" EXECUTED("330"));
+    shows_nothing(COMPILED("3", "01m02s") "Counter: CachedCompile\n  TotalSamples: 318\n" EXECUTED("330"));
 }
 
 static void counted_down_in_vain(void **state)
@@ -115,12 +116,19 @@ static void values_times_the_gpus(void **state)
           "metric: the loss that is logged with 4 GPUs is 4 times that with 1 GPU");
     shows(RUN("1", "500", "8.05", "2.77") RUN("4", "125", "7.90", "0.692"),
           "metric: the loss that is logged with 1 GPU is 4 times that with 4 GPUs");
+#define NORM_WITH(gpus, norm) "$ python train.py --gpus " gpus "\nstep 10 loss 0.612 grad_norm " norm "\n"
+    shows(NORM_WITH("1", "0.372") NORM_WITH("4", "1.488"), "metric: the gradient norm with 4 GPUs is 4 times that with 1 GPU");
+    shows_nothing(NORM_WITH("1", "0.372") NORM_WITH("4", "0.401"));
     shows_nothing(RUN("1", "500", "8.05", "0.692") RUN("4", "125", "5.90", "0.691")); /* a quarter of the steps, each a little longer */
     shows(RUN("1", "500", "8.05", "0.692") RUN("4", "125", "2.90", "0.691"), "speed: a step with 4 GPUs takes 2.8 times as long");
-#define LAYOUT(mode, norm) "$ python -m areal.launcher.local sft.py allocation_mode=" mode "\nstep 10  loss/avg 0.612  grad_norm " norm "\n"
+#define BAR(label, total, rate) label "100%|##########| " total "/" total " [01:02<00:00,  " rate "it/s]\n"
+    shows_nothing("$ python train.py --gpus 1\n" BAR("", "500", "8.05") "$ python train.py --gpus 4\n" BAR("", "500",
+                                                                                                           "7.90") /* no step of training */
+                  BAR("Validating: ", "50", "2.10") BAR("Validating: ", "50", "2.12"));
+#define LAYOUT(mode, norm) "$ python -m areal.launcher.local allocation_mode=" mode "\nstep 10  loss/avg 0.612  grad_norm " norm "\n"
     shows(LAYOUT("fsdp:d4", "0.372") LAYOUT("fsdp:d8", "0.744"), "metric: the gradient norm with some options is 2 times that with others");
     shows_nothing(LAYOUT("fsdp:d4", "0.372") LAYOUT("fsdp:d8", "0.371"));
-    shows_nothing(LAYOUT("fsdp:d4", "0.372") "$ python -m areal.launcher.local sft.py allocation_mode=fsdp:d8\n"
+    shows_nothing(LAYOUT("fsdp:d4", "0.372") "$ python -m areal.launcher.local allocation_mode=fsdp:d8\n"
                                              "step 90  loss/avg 0.612  grad_norm 0.744\n"); /* of another step */
     shows_nothing("$ python train.py --gpus 1\nstep 1 loss 2.31 150ms/step\n$ python train.py --gpus 4\nstep 1 loss 2.30 290ms/step\n"
                   "step 2 loss nan 290ms/step\n");                                     /* learns nothing, whatever its speed */
@@ -161,6 +169,7 @@ static void samples_of_runs(void **state)
 #define FIT(done) ">>> multi_gpu_model(model, gpus=2).fit(x, y, batch_size=128)\n" done "/883 [=====>....] - ETA: 0s - loss: 3.22\n"
     shows(FIT("768") "InvalidArgumentError\n", "batch: the last one of an epoch, 115 samples, fails on several GPUs");
     shows_nothing(FIT("256") "InvalidArgumentError\n");
+    shows_nothing(">>> model.fit(x, y, batch_size=128)\n768/883 [=====>....] - ETA: 0s - loss: 3.22\nInvalidArgumentError\n"); /* on one */
 }
 
 static void norms_behind_a_resume(void **state)

@@ -23,6 +23,7 @@ static void machines(void **state)
           "no NVLink joins the 2 GPUs, which are SXM modules");
     shows_nothing("\tGPU0\tGPU1\tmlx5_0\nGPU0\t X \tNV12\tPHB\nGPU1\tNV12\t X \tPHB\nNVIDIA A100-SXM4-80GB, 4 %\n");
     shows_nothing("\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \nNVIDIA A100-PCIE-40GB, 4 %\n");
+    shows_nothing("\tGPU0\tGPU1\tGPU2\nGPU0\t X \tNV1\tSYS\nGPU1\tNV1\t X \tNV2\nGPU2\tSYS\tNV2\t X \nTesla V100-SXM2-16GB\n");
     shows_nothing("\tGPU0\tmlx5_0\nGPU0\t X \tPIX\nmlx5_0\tPIX\t X \nNVIDIA A100-SXM4-80GB, 4 %\n"); /* a GPU and an adapter */
     shows("\tGPU0\tGPU1\nGPU0\t X \tPHB\nGPU1\tPHB\t X \nGPU0: NVIDIA A100-SXM4-80GB\n", "no NVLink joins the 2 GPUs");
     shows("$ nvidia-smi --query-gpu=index,utilization.gpu,pcie.link.width.current --format=csv,noheader\n0, 3 %, 16\n1, 4 %, 1\n",
