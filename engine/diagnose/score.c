@@ -451,9 +451,9 @@ static void sum_up(struct candidates *candidates)
         qsort(candidates->list, candidates->count, sizeof *candidates->list, by_score);
     for (size_t i = 0; i < candidates->count; i++) {
         struct candidate *candidate = &candidates->list[i];
-        double lead =
-            candidate->terms[TERM_FOREIGN] != 0.0 ? 0.0 : 4.0; /* without a rival; in a text that is no job's log that means nothing */
-        for (size_t j = 0; j < candidates->count; j++)
+        bool foreign = candidate->terms[TERM_FOREIGN] != 0.0; /* whom it outdoes in a text that is no job's log means nothing */
+        double lead = foreign ? 0.0 : 4.0;                    /* without a rival */
+        for (size_t j = 0; !foreign && j < candidates->count; j++)
             if (strcmp(candidates->list[j].cause->symptom, candidate->cause->symptom) != 0) {
                 lead = candidate->score - candidates->list[j].score;
                 break;
