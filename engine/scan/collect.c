@@ -332,7 +332,7 @@ dtkb_status collect_finish(const struct collect *collect, struct findings *out, 
     qsort(out->evidence, out->evidence_count, sizeof *out->evidence, by_sequence);
     out->ranks_seen = (uint32_t)collect->rank_count;
     out->world_size = collect->world_size;
-    out->training_log = collect->training_log;
+    out->training_log = collect->training_log || (collect->job_lines && out->lines <= SHORT_LOG_LINES);
     out->matches_dropped = collect->dropped;
     return DTKB_OK;
 }

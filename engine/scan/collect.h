@@ -9,6 +9,8 @@
 #define PER_SIGNATURE_MAX 64 /* ranks told apart */
 #define ERROR_LINES_MAX 40
 #define TEXT_LINES_MAX 60
+#define JOB_LINES_SURE 3
+#define SHORT_LOG_LINES 300 /* one line with a word of a job makes so short a text a job's; a long one has some of anybody's words */
 #define VERSIONS_MAX 128
 #define FIELD_MAX 512 /* bytes of one field's value */
 #define PROGRESS_TEXT 240
@@ -37,7 +39,8 @@ struct collect {
     int32_t *ranks; /* open addressing, rank + 1; 0 free */
     size_t rank_count, rank_mask;
     uint32_t world_size;
-    bool training_log;
+    bool training_log;  /* for certain */
+    unsigned job_lines; /* that have a word of a training job; counted up to JOB_LINES_SURE */
     uint64_t dropped;
     bool failed; /* out of memory somewhere: told at the end */
     struct arena arena;

@@ -43,7 +43,7 @@ static bool any_word(const struct line *line, const char *const *words, size_t c
 {
     for (size_t i = 0; i < count; i++)
         for (const char *p = line_find(line, words[i]); p; p = strcasestr(p + 1, words[i]))
-            if (p == line->text || !isalpha((unsigned char)p[-1]))
+            if ((p == line->text || !isalpha((unsigned char)p[-1])) && strncasecmp(p, "tput", 4) != 0)
                 return true;
     return false;
 }

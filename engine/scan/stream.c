@@ -225,7 +225,8 @@ static void read_surroundings(struct collect *collect, const struct line *line, 
     if (size > collect->world_size && size <= 1000000)
         collect->world_size = size;
     if (!collect->training_log)
-        collect->training_log = place->rank != RANK_UNKNOWN || is_training(line, place->line <= SURROUNDINGS_LINES);
+        collect->job_lines += is_training(line, place->line <= SURROUNDINGS_LINES);
+    collect->training_log = collect->training_log || place->rank != RANK_UNKNOWN || collect->job_lines >= JOB_LINES_SURE;
 }
 
 static bool read_traces(struct stream *stream, struct collect *collect, const struct place *place, unsigned kinds)

@@ -254,6 +254,7 @@ static void memory(void **state)
                    head);
     shows(text, "host memory: rises all the time, 47.0 times");
     shows("step 1 mem 3.1GB\nstep 2 mem 4.8GB\nstep 3 mem 6.4GB\nstep 4 mem 8.0GB\nstep 5 mem 9.9GB\n", "memory: rises all the time");
+    shows_nothing("mem[0]\nmem[1]\nmem[2]\nmem[3]\nmem[4]\nmem[5]\nmem[6]\n"); /* of a program's text */
     shows("9713 MiB\n10845 MiB\n11133 MiB\n11480 MiB\n11802 MiB\n", "memory: rises all the time, 1.2 times");
     shows("Memory info of GPU:0: current: 0.18, peak: 2.5\nMemory info of GPU:0: current: 0.62, peak: 2.9\n"
           "Memory info of GPU:0: current: 1.24, peak: 3.6\nMemory info of GPU:0: current: 1.86, peak: 4.2\n",

@@ -239,6 +239,10 @@ static void ends_of_jobs(void **state)
           "stands still while its processes meet");
     shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(the processes stay)\n", "stands still while its processes meet");
     shows_nothing("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(the processes meet)\n");
+    /* comments of a program, and brackets that go on in a text, are nobody's remarks */
+    shows_nothing("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n        # nothing happens without a store\n");
+    shows_nothing("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n(hangs of older kernels are mended\n by this)\n");
+    shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n  (hangs here)\n", "stands still while its processes meet");
     shows_nothing("[LightGBM] [Info] Start training from score 4.07\n[LightGBM] [Warning] No further splits with positive gain\n");
     shows("$ bash run.sh\nrun.sh: init method is file:///nfs/ddp_init\n(no more output after 12 min)\n$ sudo iptables -S INPUT\n-A INPUT "
           "-j DROP\n",

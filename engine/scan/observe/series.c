@@ -99,6 +99,8 @@ static void read_named(struct observe_series *all, const char *text, const char 
     if (!observe_after(text, word, &value, &at))
         return;
     size_t length = strspn(at, "0123456789.eE+-");
+    if (at - text >= 2 && at[-1] == '[' && isalnum((unsigned char)at[-2]))
+        return; /* "mem[0]": of a program's text */
     add(all, name, strstr(name, "memory") ? with_unit(at + length, value) : value, at, length, place);
 }
 

@@ -171,6 +171,8 @@ static bool read_process(struct observe_stall *stall, const char *text, const st
     return true;
 }
 
+#define REMARK_INDENT 3
+
 /* "(still here after an hour)", "<- nothing for 3 h", "-- silence --": a remark of somebody who waits. In which stage, the lines before tell. */
 static bool is_remark(const char *text, size_t length)
 {
@@ -221,10 +223,14 @@ static bool is_remark(const char *text, size_t length)
                                         "no loss is printed",
                                         "no progress any more"};
     const char *p = text + strspn(text, " "), *bracket = strstr(text, "... (");
+    if (!bracket && p - text > REMARK_INDENT) /* a comment within a program, a bracket that goes on in a text */
+        return false;
     p = bracket ? bracket + 4 : p;
     if (!*p || !strchr("(#<[-.", *p) || length > 160)
         return false;
     if (*p == '[' && text[length - 1] != ']') /* "[LightGBM] [Warning] No further splits", a program's own heading */
+        return false;
+    if (*p == '(' && !strchr(p, ')'))
         return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasestr(p, words[i]))
