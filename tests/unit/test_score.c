@@ -206,6 +206,16 @@ static void another_texts_words_add_up_to_a_limit(void **state)
     assert_true(fabs(term("zz-root", "foreign") + SCORE_FOREIGN) < 0.01);
 }
 
+/* Outdoing a rival makes nothing surer where no job is. */
+static void in_another_text_a_lead_means_nothing(void **state)
+{
+    (void)state;
+    diagnose_log("RuntimeError: zzroot broke down\nRuntimeError: zzroot cracked\nRuntimeError: zzlater fell over\nmore\n");
+    double x = CONFIDENCE_OFFSET + CONFIDENCE_SLOPE * term("zz-root", "sum");
+    assert_true(term("zz-root", "sum") > term("zz-later", "sum") + 0.1);
+    assert_true(fabs(confidence("zz-root") - 1.0 / (1.0 + exp(-x))) < 0.01);
+}
+
 /* Somebody asks about a line: it may be of anything, so the answer is no more than a possibility, but it is one. */
 static void a_pasted_line_is_asked_about(void **state)
 {
@@ -222,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_card_that_explains_comes_before_one_that_names),
+        cmocka_unit_test(in_another_text_a_lead_means_nothing),
         cmocka_unit_test(a_pasted_line_is_asked_about),
         cmocka_unit_test(the_root_comes_before_what_follows),
         cmocka_unit_test(a_cascade_alone_is_still_an_answer),
