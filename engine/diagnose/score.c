@@ -376,7 +376,8 @@ static void fill_words_terms(const struct score_input *input, struct candidates 
     for (size_t i = 0; i < candidates->count; i++) {
         struct candidate *candidate = &candidates->list[i];
         double share = guesses_share(guesses, candidate->cause->symptom) / guesses->list[0].share;
-        candidate->terms[TERM_WORDS] = fmax(-SCORE_WORDS_MAX, SCORE_WORDS * log(share + 1e-9));
+        if (!candidate->proof)
+            candidate->terms[TERM_WORDS] = fmax(-SCORE_WORDS_MAX, SCORE_WORDS * log(share + 1e-9));
     }
 }
 

@@ -17,8 +17,8 @@
  *                + SCORE_FOLLOWED for the earliest when others lost their peer, or a launcher its worker, after it
  *   prior        SCORE_PRIOR * ln(share of the symptom in the study * 30), limited to +-0.5
  *   words        SCORE_WORDS * ln(share of the symptom by the log's words (kb/classify.h) / the share of the likeliest symptom), at least
- *                -SCORE_WORDS_MAX: words only speak against what they do not fit. Only in the log of a training job, and not where a fact or a
- *                trial confirms some card
+ *                -SCORE_WORDS_MAX: words only speak against what they do not fit. Only in the log of a training job, not against a `proof`, and
+ *                not where a fact or a trial confirms some card
  *   version      + SCORE_VERSION_FITS, or - SCORE_VERSION_MISFIT when a version in the log lies outside of what the card applies to
  *   facts        + SCORE_CONFIRMED, - SCORE_REFUTED by facts of the live machine; a generic card, which many facts fit, gets half
  *   trial        + SCORE_PROVEN, - SCORE_DISPROVEN by a trial on the live machine
