@@ -72,7 +72,8 @@ static bool keep_evidence(struct candidate *candidate, const struct evidence *ev
     return true;
 }
 
-static bool add_evidence(struct candidate *candidate, const struct evidence *evidence, const struct signature *signature)
+/* `follows`: its line is of what follows from another rank's trouble. */
+static bool add_evidence(struct candidate *candidate, const struct evidence *evidence, const struct signature *signature, bool follows)
 {
     bool failed = false, fresh = count_signature(candidate, evidence->signature, &failed);
     if (failed || !keep_evidence(candidate, evidence))
@@ -89,7 +90,8 @@ static bool add_evidence(struct candidate *candidate, const struct evidence *evi
     }
     if (fresh)
         candidate->miss *= 1.0 - strength_probability(signature->strength);
-    bool initiating = evidence->role == ROLE_INITIATING;
+    /* A card that only names the kind of trouble takes any exception for its beginning. */
+    bool initiating = evidence->role == ROLE_INITIATING && !(candidate->cause->generic && follows);
     if ((initiating && !candidate->initiating) || (initiating == candidate->initiating && evidence->sequence < candidate->first))
         candidate->first = evidence->sequence;
     candidate->initiating = candidate->initiating || initiating;
@@ -112,7 +114,7 @@ static dtkb_status gather_from_log(struct kb *kb, const struct findings *finding
         if (status != DTKB_OK)
             break;
         struct candidate *candidate = candidate_of(out, cause);
-        if (!candidate || !add_evidence(candidate, evidence, &signatures[evidence->signature]))
+        if (!candidate || !add_evidence(candidate, evidence, &signatures[evidence->signature], findings_line_follows(findings, i)))
             status = err_nomem(err);
     }
     /* `support` and `against` alone make no candidate. */

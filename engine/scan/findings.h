@@ -81,5 +81,8 @@ struct findings {
 };
 
 void findings_free(struct findings *findings);
+/* Does the line of the evidence at this index follow from another rank's trouble? A line may be told several times, as text and as evidence of
+ * a role. */
+bool findings_line_follows(const struct findings *findings, size_t at);
 
 #endif

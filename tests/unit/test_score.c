@@ -1,4 +1,4 @@
-/* The scoring model, term by term, on a knowledge base of four cards. */
+/* The scoring model, term by term, on a knowledge base of a few cards. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,9 @@ static const char pack[] = "<?xml version='1.0'?><pack id='score' version='1'>" 
         SIGNATURE("c", "weak", "effect='support'", "zzroot was tired") SIGNATURE("d", "strong", "", "zzroot cracked"))
     CARD("zz-later", "training-evaluation/path-error", "false", SIGNATURE("a", "strong", "", "zzlater fell over"))
         CARD("zz-peer", "training-evaluation/communication-error", "false", SIGNATURE("a", "strong", "role='cascade'", "zzpeer went away"))
-            CARD("zz-kind", "training-evaluation/hang", "true", SIGNATURE("a", "strong", "", "zzroot broke")) "</pack>";
+            CARD("zz-kind", "training-evaluation/hang", "true", SIGNATURE("a", "strong", "", "zzroot broke"))
+                CARD("zz-any", "training-evaluation/hang", "true", SIGNATURE("a", "strong", "", "zzpeer went"))
+                    CARD("zz-sure", "training-evaluation/path-error", "false", SIGNATURE("a", "proof", "", "zzsure gave out")) "</pack>";
 
 static dtkb *engine;
 static json_t *report;
@@ -135,6 +137,25 @@ static void a_cascade_alone_is_still_an_answer(void **state)
     assert_true(term("zz-peer", "cascade") > -1.0);
 }
 
+static void a_generic_card_takes_no_cascade_for_a_beginning(void **state)
+{
+    (void)state;
+    diagnose_log("torchrun train.py\n[rank2]: ConnectionResetError: zzpeer went\n");
+    assert_true(term("zz-any", "cascade") < 0);
+    diagnose_log("torchrun train.py\n[rank2]: RuntimeError: zzpeer went\n");
+    assert_true(term("zz-any", "cascade") == 0);
+}
+
+static void words_say_nothing_against_a_proof(void **state)
+{
+    (void)state;
+    diagnose_log(
+        "torchrun train.py\n[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+        "79.15 GiB; zzsure gave out and zzlater fell over\n");
+    assert_true(term("zz-later", "words") < -0.5); /* of the same symptom */
+    assert_true(term("zz-sure", "words") == 0);
+}
+
 static void support_raises_and_against_lowers(void **state)
 {
     (void)state;
@@ -236,6 +257,8 @@ int main(void)
         cmocka_unit_test(a_pasted_line_is_asked_about),
         cmocka_unit_test(the_root_comes_before_what_follows),
         cmocka_unit_test(a_cascade_alone_is_still_an_answer),
+        cmocka_unit_test(a_generic_card_takes_no_cascade_for_a_beginning),
+        cmocka_unit_test(words_say_nothing_against_a_proof),
         cmocka_unit_test(support_raises_and_against_lowers),
         cmocka_unit_test(what_the_job_survived_is_no_fault),
         cmocka_unit_test(an_error_line_matters_where_no_steps_follow),
