@@ -90,8 +90,9 @@ static bool add_evidence(struct candidate *candidate, const struct evidence *evi
     }
     if (fresh)
         candidate->miss *= 1.0 - strength_probability(signature->strength);
-    /* A card that only names the kind of trouble takes any exception for its beginning. */
-    bool initiating = evidence->role == ROLE_INITIATING && !(candidate->cause->generic && follows);
+    /* The weak signs of a card that only names the kind of trouble take any exception for its beginning. */
+    bool takes_any = candidate->cause->generic && signature->strength == SIG_WEAK;
+    bool initiating = evidence->role == ROLE_INITIATING && !(takes_any && follows);
     if ((initiating && !candidate->initiating) || (initiating == candidate->initiating && evidence->sequence < candidate->first))
         candidate->first = evidence->sequence;
     candidate->initiating = candidate->initiating || initiating;

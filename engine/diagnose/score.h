@@ -11,8 +11,8 @@
  *   generic      - SCORE_GENERIC: a card that only names the kind of trouble gives way to one that explains it;
  *                - SCORE_GENERIC_ALONE where nothing explains more than by a weak sign
  *   cascade      - SCORE_CASCADE_BESIDE when only cascade evidence speaks for it and something initiating was seen elsewhere,
- *                - SCORE_CASCADE_ALONE otherwise: what follows from another rank's trouble is not the root; what speaks for a generic
- *                card is cascade evidence where anything else says so of its line
+ *                - SCORE_CASCADE_ALONE otherwise: what follows from another rank's trouble is not the root; a weak sign of a
+ *                generic card is cascade evidence where anything else says so of its line
  *   order        + SCORE_FIRST for the candidate whose initiating evidence is the earliest, - SCORE_LATER for each step behind (at most
  *                three): the root error comes before what it causes;
  *                + SCORE_FOLLOWED for the earliest when others lost their peer, or a launcher its worker, after it

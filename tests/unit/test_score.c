@@ -29,7 +29,8 @@ static const char pack[] = "<?xml version='1.0'?><pack id='score' version='1'>" 
     CARD("zz-later", "training-evaluation/path-error", "false", SIGNATURE("a", "strong", "", "zzlater fell over"))
         CARD("zz-peer", "training-evaluation/communication-error", "false", SIGNATURE("a", "strong", "role='cascade'", "zzpeer went away"))
             CARD("zz-kind", "training-evaluation/hang", "true", SIGNATURE("a", "strong", "", "zzroot broke"))
-                CARD("zz-any", "training-evaluation/hang", "true", SIGNATURE("a", "strong", "", "zzpeer went"))
+                CARD("zz-any", "training-evaluation/hang", "true",
+                     SIGNATURE("a", "weak", "", "zzpeer went") SIGNATURE("b", "strong", "", "zzpeer crashed"))
                     CARD("zz-sure", "training-evaluation/path-error", "false", SIGNATURE("a", "proof", "", "zzsure gave out")) "</pack>";
 
 static dtkb *engine;
@@ -143,6 +144,8 @@ static void a_generic_card_takes_no_cascade_for_a_beginning(void **state)
     diagnose_log("torchrun train.py\n[rank2]: ConnectionResetError: zzpeer went\n");
     assert_true(term("zz-any", "cascade") < 0);
     diagnose_log("torchrun train.py\n[rank2]: RuntimeError: zzpeer went\n");
+    assert_true(term("zz-any", "cascade") == 0);
+    diagnose_log("torchrun train.py\nsubprocess.CalledProcessError: zzpeer crashed\n"); /* which only the launcher can tell */
     assert_true(term("zz-any", "cascade") == 0);
 }
 
