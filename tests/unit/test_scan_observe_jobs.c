@@ -59,6 +59,9 @@ static void processors_that_wait(void **state)
     (void)state;
     shows("%Cpu(s):  2.0 us,  0.6 sy, 21.4 id, 76.0 wa\n", "disk: the processors wait for it 76 % of their time");
     shows_nothing("%Cpu(s): 42.0 us,  2.6 sy,  0.0 ni, 51.4 id,  4.0 wa,  0.0 hi\n");
+    shows_nothing("%Cpu(s): 42.0 us,  2.6 sy,  0.0 ni, 21.4 id, 34.0 wa,  0.0 hi\n"); /* for a moment, while a checkpoint is written */
+    shows("%Cpu(s): 42.0 us,  2.6 sy,  0.0 ni, 21.4 id, 34.0 wa\n%Cpu(s): 44.0 us,  2.0 sy,  0.0 ni, 26.0 id, 28.0 wa\n",
+          "disk: the processors wait for it 34 % of their time");
     shows("avg-cpu:  %user   %nice %system %iowait  %steal   %idle\n           3.11    0.00    1.20   61.30    0.00   34.39\n",
           "disk: the processors wait for it 61 % of their time");
     shows_nothing("           3.11    0.00    1.20   61.30    0.00   34.39\n"); /* of what? */

@@ -12,7 +12,8 @@
 #define THREADS_OVER 16.0 /* of all processes, times the processors */
 #define QUOTA_OVER 4.0    /* threads of one process, times what it may use */
 #define THROTTLED_OFTEN 1000.0
-#define WAITING_SHARE 25.0 /* per cent, of all processors: more than writing a checkpoint makes for a moment */
+#define WAITING_SHARE 25.0 /* per cent, of all processors; writing a checkpoint makes as much for a moment */
+#define WAITING_ALONE 50.0 /* of a single reading */
 
 /* Which answers a command gives, in order. "$ nproc; cat /sys/fs/cgroup/cpu.max" */
 static void read_command(struct observe_cpu *cpu, const char *text)
@@ -88,6 +89,7 @@ static void read_waiting(struct observe_cpu *cpu, const char *text, const struct
     else if (!cpu->averages || sscanf(text, " %lf %lf %lf %lf", &user, &nice, &system, &share) != 4)
         share = 0;
     cpu->averages = !strncmp(text, "avg-cpu:", 8) && strstr(text, "%iowait");
+    cpu->waits += share >= WAITING_SHARE;
     if (share > cpu->waiting) {
         cpu->waiting = share;
         cpu->waiting_at = *place;
@@ -122,7 +124,7 @@ void cpu_line(struct observe_cpu *cpu, const char *text, const struct place *pla
 
 void cpu_conclude(const struct observe_cpu *cpu, struct collect *collect)
 {
-    if (cpu->waiting >= WAITING_SHARE && cpu->waiting <= 100)
+    if (cpu->waiting >= (cpu->waits > 1 ? WAITING_SHARE : WAITING_ALONE) && cpu->waiting <= 100)
         observe_tell(collect, &cpu->waiting_at, "disk: the processors wait for it %.0f %% of their time", cpu->waiting);
     double usable = cpu->quota > 0 && (cpu->quota < cpu->processors || cpu->processors <= 0) ? cpu->quota : cpu->processors;
     double large = cpu->system_share >= SYSTEM_SHARE ? LOAD_LARGE / 4 : LOAD_LARGE;

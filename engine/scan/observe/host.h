@@ -14,6 +14,7 @@ struct observe_cpu {
     double threads, own_threads;    /* of all processes together, of one */
     double system_share, throttled; /* per cent; times */
     double waiting;                 /* per cent of the time, for disks and mounts */
+    unsigned waits;                 /* readings of WAITING_SHARE and more */
     bool averages;                  /* the next line has iostat's shares */
     struct place waiting_at;
     struct place at;
