@@ -255,6 +255,8 @@ static void ends_of_jobs(void **state)
     shows_nothing("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\nno line after that is read\n");
     shows("step 1200/5000 loss 2.89\n-- silence --\n", "stands still in the midst of training: no line for a while");
     shows_nothing("step 1200/5000 loss 2.89\nnothing for now is saved\nstep 1300/5000 loss 2.2\n");
+    shows("Loading dataset\n<nothing more for an hour>\n", "stands still while data and model are prepared");
+    shows_nothing("Loading dataset\n<p>the name of the set is printed, and that it stops here</p>\n<p>no output follows\n"); /* a manual */
 }
 
 static void sleepers(void **state)

@@ -232,6 +232,8 @@ static bool is_remark(const char *text, size_t length)
         return false;
     if (*p == '(' && !strchr(p, ')'))
         return false;
+    if (*p == '<' && isalpha((unsigned char)p[1]) && (text[length - 1] != '>' || strstr(p, "</"))) /* a page of a manual */
+        return false;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (strcasestr(p, words[i]))
             return true;
