@@ -96,19 +96,21 @@ static bool add_words(struct taker *taker, const char *text, size_t length)
     return !taker->failed;
 }
 
-/* Leaves out what changes from run to run, unless nothing else is there. */
+/* Leaves out what changes from run to run, with its parts ("12:04:31" and 12, 04, 31), unless nothing else is there. */
 static void drop_volatile(struct query *query)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < query->term_count; i++)
-        kept += !is_volatile(query->terms[i].token, query->terms[i].length);
-    if (!kept)
-        return;
-    size_t write = 0;
-    for (size_t i = 0; i < query->term_count; i++)
-        if (!is_volatile(query->terms[i].token, query->terms[i].length))
-            query->terms[write++] = query->terms[i];
-    query->term_count = write;
+    unsigned dropped = 0; /* number of a word; they count from 1 */
+    for (size_t i = 0; i < query->term_count; i++) {
+        struct query_term term = query->terms[i];
+        bool leaves = is_volatile(term.token, term.length);
+        dropped = leaves && !term.part ? term.word : dropped;
+        if (leaves || (term.part && term.word == dropped))
+            continue;
+        query->terms[i] = query->terms[kept];
+        query->terms[kept++] = term;
+    }
+    query->term_count = kept ? kept : query->term_count;
 }
 
 /* ---- phrases, fields, exclusions ---- */
