@@ -136,6 +136,7 @@ struct kb_query {
 struct kb_hit {
     const char *issue; /* id */
     double score;      /* higher is better; comparable within one search */
+    double likeness;   /* 0..1, comparable between searches: the score against that of an issue that has every word among its error lines */
     const char *snippet;
 };
 struct kb_hits {

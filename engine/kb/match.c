@@ -283,6 +283,14 @@ static double rarity(const struct search *search, size_t term)
     return idf > COMMON_RARITY ? idf : COMMON_RARITY;
 }
 
+double match_whole(const struct search *search)
+{
+    double sum = 0;
+    for (size_t i = 0; i < search->query->term_count; i++)
+        sum += rarity(search, i) * search->query->terms[i].share;
+    return sum * bm25_part(column_weights[COLUMN_ERROR], 1, 1);
+}
+
 /* A word that every second issue has moves nothing, and its list is the longest to read: it is left out beside rarer ones. */
 static bool has_rare_word(const struct search *search)
 {

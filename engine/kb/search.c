@@ -1,5 +1,6 @@
 #include "kb/search.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -70,8 +71,9 @@ static dtkb_status id_of(const struct search_hit *hit, struct arena *arena, cons
     return status;
 }
 
-static dtkb_status fill(struct kb *kb, const struct query *query, const struct best *best, struct kb_hits *out, struct err *err)
+static dtkb_status fill(const struct search *search, const struct best *best, struct kb_hits *out, struct err *err)
 {
+    double whole = match_whole(search);
     struct kb_hits hits = {0};
     dtkb_status status = DTKB_OK;
     hits.hits = arena_alloc(&hits.arena, best->count * sizeof *hits.hits);
@@ -82,10 +84,11 @@ static dtkb_status fill(struct kb *kb, const struct query *query, const struct b
         struct issue issue;
         struct kb_hit *hit = &hits.hits[hits.count++];
         hit->score = best->hits[i].score;
+        hit->likeness = whole > 0 ? fmin(hit->score / whole, 1) : 0;
         status = id_of(&best->hits[i], &hits.arena, &hit->issue, err);
         if (status == DTKB_OK)
-            status = kb_issue_by_id(kb, hit->issue, &scratch, &issue, err);
-        if (status == DTKB_OK && !(hit->snippet = search_snippet(&issue, query, &hits.arena)))
+            status = kb_issue_by_id(search->kb, hit->issue, &scratch, &issue, err);
+        if (status == DTKB_OK && !(hit->snippet = search_snippet(&issue, search->query, &hits.arena)))
             status = err_nomem(err);
         arena_free(&scratch);
     }
@@ -143,7 +146,7 @@ dtkb_status kb_search(struct kb *kb, const struct kb_query *asked, struct kb_hit
         status = run(search, query, asked, &best, err);
         if (status == DTKB_OK) {
             best_sort(&best);
-            status = fill(kb, query, &best, out, err);
+            status = fill(search, &best, out, err);
         }
         query_free(query);
     }

@@ -74,6 +74,8 @@ struct search {
 };
 /* Adds the layer's hits to `best`. */
 dtkb_status match_layer(const struct search *search, struct layer *layer, struct best *best, struct err *err);
+/* What an issue of average length scores that has each word of the query once among its error lines. */
+double match_whole(const struct search *search);
 /* How many issues of a layer have a word or mark; 0 when none. */
 dtkb_status match_count(struct layer *layer, const void *word, size_t length, uint64_t *issues, struct err *err);
 

@@ -53,6 +53,17 @@ PY
     [ "$(field '.causes[0].id')" = "$from_stdin" ]
 }
 
+@test "an issue that only shares common words with the log is not called similar" {
+    run "$DTKB" diagnose --probe none --json "$CASES/real/badif.log"
+    expect_status 1
+    jq -e '(.similar | length) > 0 and all(.similar[]; .likeness >= 0.25 and .likeness <= 1)' <<<"$output" >/dev/null
+    run "$DTKB" diagnose --probe none --json "$CASES/real/crash.log"
+    expect_status 1
+    [ "$(field '.similar | length')" -eq 0 ]
+    run "$DTKB" diagnose --probe none "$CASES/real/crash.log"
+    [[ "$output" != *"Who had it before"* ]]
+}
+
 @test "the same input gives the same bytes in json, sarif and junit" {
     for format in json sarif junit markdown html github; do
         "$DTKB" diagnose --probe none -f $format "$CASES/real/unused.log" >"$BATS_TEST_TMPDIR/a" || true

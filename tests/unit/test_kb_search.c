@@ -66,6 +66,27 @@ static void what_changes_from_run_to_run_does_not_matter(void **unused)
     kb_hits_free(&noisy);
 }
 
+/* A score says nothing of how alike two texts are: long ones have more words to find. The likeness does. */
+static void likeness_tells_kin_from_chance(void **unused)
+{
+    (void)unused;
+    const struct kb_query queries[] = {
+        {.text = "NotFoundError: libcudart.so.10.0: cannot open shared object file: No such file or directory", .any_word = true},
+        {.text = "NotFoundError: libcudart.so.10.0: cannot open shared object file: zebra giraffe okapi quagga tapir", .any_word = true},
+        {.text = "marmalade parsnip rhubarb turnip bad sample in shard", .any_word = true},
+    };
+    double likeness[3];
+    for (size_t i = 0; i < 3; i++) {
+        struct kb_hits hits = search(&queries[i]);
+        assert_true(hits.count > 0);
+        likeness[i] = hits.hits[0].likeness;
+        for (size_t k = 0; k < hits.count; k++)
+            assert_true(hits.hits[k].likeness >= 0 && hits.hits[k].likeness <= 1);
+        kb_hits_free(&hits);
+    }
+    assert_true(likeness[0] > 0.7 && likeness[0] > likeness[1] && likeness[1] > likeness[2] && likeness[2] < 0.3);
+}
+
 static void no_text_is_a_syntax_error(void **unused)
 {
     (void)unused;
@@ -226,10 +247,15 @@ static int close_kb(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_issues_come_first),     cmocka_unit_test(what_changes_from_run_to_run_does_not_matter),
-        cmocka_unit_test(no_text_is_a_syntax_error),   cmocka_unit_test(phrases_fields_and_exclusions_narrow),
-        cmocka_unit_test(filters_hold_for_every_hit),  cmocka_unit_test(a_filter_that_matches_nothing_is_an_error),
-        cmocka_unit_test(the_ranking_is_that_of_fts5), cmocka_unit_test(a_long_log_can_be_asked_about),
+        cmocka_unit_test(known_issues_come_first),
+        cmocka_unit_test(what_changes_from_run_to_run_does_not_matter),
+        cmocka_unit_test(likeness_tells_kin_from_chance),
+        cmocka_unit_test(no_text_is_a_syntax_error),
+        cmocka_unit_test(phrases_fields_and_exclusions_narrow),
+        cmocka_unit_test(filters_hold_for_every_hit),
+        cmocka_unit_test(a_filter_that_matches_nothing_is_an_error),
+        cmocka_unit_test(the_ranking_is_that_of_fts5),
+        cmocka_unit_test(a_long_log_can_be_asked_about),
         cmocka_unit_test(snippets_are_one_line),
     };
     return cmocka_run_group_tests(tests, open_kb, close_kb);
