@@ -32,7 +32,7 @@ bool exception_read(const char *line, bool bare, struct span *type, struct span 
     size_t n = 0;
     while (isalnum((unsigned char)p[n]) || p[n] == '_' || p[n] == '.')
         n++;
-    if (n < 4 || n > 160 || !isalpha((unsigned char)*p))
+    if (n < 4 || n > 160 || !(isalpha((unsigned char)*p) || *p == '_')) /* _pickle.PicklingError, __main__.MyError */
         return false;
     size_t name = n;
     if (p[n] == '(') { /* ray.exceptions.RayTaskError(ValueError) */

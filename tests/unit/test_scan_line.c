@@ -240,6 +240,7 @@ static void exceptions_have_a_type_and_a_role(void **state)
     assert_true(exception_read("torch.cuda.OutOfMemoryError: CUDA out of memory.", false, &type, &message));
     assert_int_equal(type.length, strlen("torch.cuda.OutOfMemoryError"));
     assert_string_equal(message.text, "CUDA out of memory.");
+    assert_true(exception_read("_pickle.PicklingError: Can't pickle x", false, &type, &message));
     assert_true(exception_read("AssertionError", true, &type, &message));
     assert_false(exception_read("AssertionError", false, &type, &message));
     assert_false(exception_read("raise ValueError: x", false, &type, &message));
