@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kb/boilerplate.h"
 #include "kb/tokenizer.h"
 
 #define WORD_MAX 40 /* longer runs are hashes, keys and encoded bytes */
@@ -44,6 +45,18 @@ static int take(void *context, const char *token, size_t length, size_t start, s
     return reader->failed;
 }
 
+static void read_lines(const char *text, size_t length, struct reader *reader)
+{
+    const char *end = text + length;
+    while (text < end && !reader->failed) {
+        const char *stop = memchr(text, '\n', (size_t)(end - text));
+        stop = stop ? stop : end;
+        if (!is_boilerplate(text, (size_t)(stop - text)))
+            (void)tokenize(text, (size_t)(stop - text), take, reader);
+        text = stop + 1;
+    }
+}
+
 static int by_text(const void *left, const void *right)
 {
     const struct word *l = left, *r = right;
@@ -80,7 +93,7 @@ dtkb_status words_of(const char *text, struct words *out, struct err *err)
     struct reader reader = {.out = out};
     *out = (struct words){0};
     if (text)
-        (void)tokenize(text, strnlen(text, WORDS_TEXT_MAX), take, &reader);
+        read_lines(text, strnlen(text, WORDS_TEXT_MAX), &reader);
     if (reader.failed) {
         words_free(out);
         return err_nomem(err);

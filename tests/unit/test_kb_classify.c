@@ -37,6 +37,40 @@ static void words_are_counted_and_scaled(void **unused)
     words_free(&words);
 }
 
+/* torchrun wraps every failure in the same lines; a log that holds them is of no kind for that. */
+static void what_launchers_print_around_a_failure_is_not_heard(void **unused)
+{
+    (void)unused;
+    static const char bare[] = "RuntimeError: shapes differ\nexitcode  : -9 (pid: 12)\n";
+    static const char wrapped[] =
+        "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded\n"
+        "Traceback (most recent call last):\n"
+        "  File \"/opt/env/lib/python3.11/site-packages/torch/nn/modules/module.py\", line 1787, in _wrapped_call_impl\n"
+        "    return self._call_impl(*args, **kwargs)\n"
+        "RuntimeError: shapes differ\r\n"
+        "Traceback (most recent call last):\n"
+        "  File \"/opt/env/bin/torchrun\", line 8, in <module>\n"
+        "    sys.exit(main())\n"
+        "  File \"/opt/env/lib/python3.11/site-packages/torch/distributed/launcher/api.py\", line 197, in __call__\n"
+        "    return launch_agent(\n"
+        "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+        "Root Cause (first observed failure):\n"
+        "  host      : node-0\n"
+        "  exitcode  : -9 (pid: 12)\n"
+        "  error_file: <N/A>\n"
+        "  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html";
+    struct words left, right;
+    assert_int_equal(words_of(bare, &left, NULL), DTKB_OK);
+    assert_int_equal(words_of(wrapped, &right, NULL), DTKB_OK);
+    assert_int_equal(left.count, right.count);
+    for (size_t i = 0; i < left.count; i++) {
+        assert_string_equal(left.list[i].text, right.list[i].text);
+        assert_true(fabs(left.list[i].weight - right.list[i].weight) < 1e-9);
+    }
+    words_free(&left);
+    words_free(&right);
+}
+
 /* Two labels, three words. */
 static const char pack_text[] =
     "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<pack id=\"two\" version=\"1\">\n"
@@ -262,6 +296,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_are_counted_and_scaled),
+        cmocka_unit_test(what_launchers_print_around_a_failure_is_not_heard),
         cmocka_unit_test(shares_follow_the_formula),
         cmocka_unit_test(too_many_labels_are_refused),
         cmocka_unit_test(a_text_without_a_known_word_has_no_guess),
