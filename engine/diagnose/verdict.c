@@ -99,11 +99,27 @@ static bool better(const struct evidence *candidate, const struct evidence *best
     return candidate->sequence < best->sequence;
 }
 
+/* Does every exception only say that a peer is gone? Then whoever went is told by exit codes, if at all. */
+static bool only_lost_peers(const struct findings *findings)
+{
+    bool any = false;
+    for (size_t i = 0; i < findings->evidence_count; i++) {
+        const struct evidence *evidence = &findings->evidence[i];
+        if (evidence->kind != EV_EXCEPTION)
+            continue;
+        if (evidence->role != ROLE_CASCADE && evidence->role != ROLE_TEARDOWN)
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 int32_t verdict_first_failing_rank(const struct findings *findings, const struct candidates *candidates)
 {
     if (!findings)
         return RANK_UNKNOWN;
-    for (size_t i = 0; candidates->count && i < candidates->list[0].evidence_count; i++) {
+    bool vague = candidates->count && candidates->list[0].cause->generic && only_lost_peers(findings);
+    for (size_t i = 0; candidates->count && !vague && i < candidates->list[0].evidence_count; i++) {
         const struct evidence *evidence = candidates->list[0].evidence[i];
         if (evidence->role == ROLE_INITIATING && evidence->rank != RANK_UNKNOWN)
             return evidence->rank;

@@ -323,6 +323,8 @@ static void standing_still(void **state)
     shows("2022-02-15 15:53:21 epoch: 1 iter: 10/161 loss: 2.1\n$ date\nTue Feb 15 17:10:02 CST 2022\n",
           "stands still in the midst of training: no line for 77 minutes");
     shows("loading model\nAMP: checks passed\n^C\n$ echo $?\n130\n", "stands still while data and model are prepared: interrupted by hand");
+    shows_nothing(
+        "loading model\nAMP: checks passed\n[rank1]: TypeError: expected str, not NoneType\n^C\n$ echo $?\n130\n"); /* it failed first */
     shows("Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\n^C\n", "stands still while its processes meet: interrupted");
     shows(" 12%|#    | 310/2400 [10:59<13:09,  2.77s/it]\n$ tail -1 train.log\n 12%|#    | 310/2400 [10:59<13:09,  2.77s/it]\n",
           "stands still in the midst of training: no line for a while");

@@ -27,6 +27,25 @@ static void counted_down_in_vain(void **state)
     shows_nothing("[rank 0] waiting for 2 workers\n[rank 1] waiting for 2 workers\n[rank 2] waiting for 2 workers\n");
 }
 
+#define LOST(rank) "[rank" rank "]: RuntimeError: [pair.cc:561] Connection closed by peer [127.0.0.1]:52458\n"
+#define TABLE(others, rank, code)                                                                                             \
+    "Failures:\n" others "Root Cause (first observed failure):\n[0]:\n  time      : 2026-12-01_05:00:05\n  rank      : " rank \
+    " (local_rank: " rank ")\n  exitcode  : " code " (pid: 7708) \n"
+#define NO_OTHERS "  <NO_OTHER_FAILURES>\n"
+#define STOPPED "[1]:\n  rank      : 0 (local_rank: 0)\n  exitcode  : -15 (pid: 7707)  (SIGTERM)\n"
+
+static void left_without_a_word(void **state)
+{
+    (void)state;
+    shows(LOST("0") TABLE(STOPPED, "1", "3"), "ranks: rank 1 left with exit code 3 and without a word, and others lost it");
+    shows(LOST("1") TABLE(NO_OTHERS, "1", "1"), "ranks: one lost its peer and no other rank failed, so the peer had ended before");
+    shows_nothing(LOST("0") TABLE(STOPPED, "1", "-9"));                                   /* killed: the signal says enough */
+    shows_nothing(LOST("1") TABLE(STOPPED, "1", "1"));                                    /* the launcher stopped the other */
+    shows_nothing("[rank1]: KeyError: 'input_ids'\n" LOST("0") TABLE(STOPPED, "1", "1")); /* it did say something */
+    shows_nothing("terminate called after throwing an instance\n" LOST("0") TABLE(STOPPED, "1", "1"));
+    shows_nothing(LOST("0"));
+}
+
 static void tables_that_were_cut(void **state)
 {
     (void)state;
@@ -243,21 +262,14 @@ static void hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_compiled),
-        cmocka_unit_test(counted_down_in_vain),
-        cmocka_unit_test(tables_that_were_cut),
-        cmocka_unit_test(gpus_that_were_to_be_seen),
-        cmocka_unit_test(processors_that_wait),
-        cmocka_unit_test(rates_against_the_command),
-        cmocka_unit_test(memory_in_stairs),
-        cmocka_unit_test(trackers_and_locks),
-        cmocka_unit_test(values_times_the_gpus),
-        cmocka_unit_test(ranks_under_a_heading),
-        cmocka_unit_test(samples_of_runs),
-        cmocka_unit_test(norms_behind_a_resume),
-        cmocka_unit_test(sets_of_epochs),
-        cmocka_unit_test(memory_taken_before),
-        cmocka_unit_test(hostile),
+        cmocka_unit_test(graphs_compiled),           cmocka_unit_test(counted_down_in_vain),
+        cmocka_unit_test(left_without_a_word),       cmocka_unit_test(tables_that_were_cut),
+        cmocka_unit_test(gpus_that_were_to_be_seen), cmocka_unit_test(processors_that_wait),
+        cmocka_unit_test(rates_against_the_command), cmocka_unit_test(memory_in_stairs),
+        cmocka_unit_test(trackers_and_locks),        cmocka_unit_test(values_times_the_gpus),
+        cmocka_unit_test(ranks_under_a_heading),     cmocka_unit_test(samples_of_runs),
+        cmocka_unit_test(norms_behind_a_resume),     cmocka_unit_test(sets_of_epochs),
+        cmocka_unit_test(memory_taken_before),       cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }

@@ -77,6 +77,7 @@ void observer_line(struct observer *observer, const struct line *line, const str
     repeats_line(&observer->repeats, line, place, progress);
     measures_line(&observer->measures, line, place);
     samples_line(&observer->samples, line, place);
+    leavers_line(&observer->leavers, line, place);
     if (!stacks_line(&observer->stacks, text, place))
         stall_line(&observer->stall, line, place, progress);
     waits_line(&observer->waits, line, place, progress);
@@ -107,6 +108,7 @@ void observer_conclude(const struct observer *observer, struct collect *collect)
     repeats_conclude(&observer->repeats, observer->started, collect);
     measures_conclude(&observer->measures, collect);
     samples_conclude(&observer->samples, collect);
+    leavers_conclude(&observer->leavers, collect);
     stacks_conclude(&observer->stacks, collect);
     stall_conclude(&observer->stall, &observer->gpus, collect);
     waits_conclude(&observer->waits, collect);

@@ -27,6 +27,7 @@ struct observer {
     struct observe_repeats repeats;
     struct observe_measures measures;
     struct observe_samples samples;
+    struct observe_leavers leavers;
     struct observe_stacks stacks;
     struct observe_stall stall;
     struct observe_waits waits;

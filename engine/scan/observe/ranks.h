@@ -115,6 +115,16 @@ struct observe_samples {
     struct place at, padded_at, last_at;
 };
 
+#define LEAVERS_RANKS 64
+/* Ranks that are gone while the others only say that they lost them. */
+struct observe_leavers {
+    uint64_t losers;      /* ranks that lost a peer, one bit each */
+    bool others;          /* something else went wrong, too */
+    bool root, no_others; /* below "Root Cause" of torchrun's table; no rank failed but the one there */
+    int32_t rank, code;   /* of that one */
+    struct place at;
+};
+
 void ranks_line(struct observe_ranks *ranks, const struct line *line, const struct place *place);
 void ranks_conclude(const struct observe_ranks *ranks, unsigned started, struct collect *collect);
 /* lists.c: lists of ranks and of epochs without the ranks' names */
@@ -126,6 +136,9 @@ void repeats_conclude(const struct observe_repeats *repeats, unsigned started, s
 
 void measures_line(struct observe_measures *measures, const struct line *line, const struct place *place);
 void measures_conclude(const struct observe_measures *measures, struct collect *collect);
+
+void leavers_line(struct observe_leavers *leavers, const struct line *line, const struct place *place);
+void leavers_conclude(const struct observe_leavers *leavers, struct collect *collect);
 
 void samples_line(struct observe_samples *samples, const struct line *line, const struct place *place);
 void samples_conclude(const struct observe_samples *samples, struct collect *collect);

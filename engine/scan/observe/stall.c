@@ -4,9 +4,11 @@
  */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "scan/observe/stall.h"
+#include "scan/words.h"
 
 #define STILL 900.0 /* seconds without a line */
 #define DAY 86400.0 /* beyond that the clocks are of different runs */
@@ -123,7 +125,7 @@ static void read_command(struct observe_stall *stall, const char *command)
             stall->earlier_at = stall->at;
         }
         stall->stage = STAGE_UNKNOWN;
-        stall->moved = stall->interrupted = stall->same_again = stall->done = stall->stopped = false;
+        stall->moved = stall->failed = stall->interrupted = stall->same_again = stall->done = stall->stopped = false;
         stall->last_time = stall->clock = NAN;
     }
 }
@@ -241,6 +243,16 @@ static bool is_remark(const char *text, size_t length)
 }
 
 /* The job's own lines: how far it has come. */
+static bool is_failure(const char *text)
+{
+    struct span type, message;
+    if (!exception_read(text, false, &type, &message))
+        return false;
+    char name[160];
+    (void)snprintf(name, sizeof name, "%.*s", (int)type.length, type.text);
+    return exception_role(name, message.text) == ROLE_INITIATING;
+}
+
 static void read_job(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress)
 {
     bool first_step = strstr(line->text, " 0/") || strstr(line->text, "|0/") || strstr(line->text, "<?");
@@ -251,6 +263,7 @@ static void read_job(struct observe_stall *stall, const struct line *line, const
     stall->stage = stage != STAGE_UNKNOWN ? stage : stall->stage;
     stall->last_time = isnan(line->time) ? stall->last_time : line->time;
     stall->last_step = progress ? observe_hash(OBSERVE_HASH, line->text, line->length) : stall->last_step;
+    stall->failed = stall->failed || is_failure(line->text);
     stall->interrupted = stall->interrupted && !stall->moved;
     stall->at = stall->interrupted ? stall->at : *place;
 }
@@ -284,7 +297,7 @@ void stall_line(struct observe_stall *stall, const struct line *line, const stru
     /* Who stops a job that has made steps may just have seen enough. */
     if (!strncmp(line->text, "^C", 2) || !strcmp(line->text, "KeyboardInterrupt")) {
         stall->stopped = stall->stopped || !stall->watching;
-        stall->interrupted = stall->interrupted || (!stall->watching && !stall->moved && stall->stage != STAGE_UNKNOWN);
+        stall->interrupted = stall->interrupted || (!stall->watching && !stall->moved && !stall->failed && stall->stage != STAGE_UNKNOWN);
     } else if (command) {
         read_command(stall, command);
     } else if (stall->asked_time && !isnan(line->time)) {

@@ -27,6 +27,7 @@ struct observe_stall {
     bool watching;                               /* the last command only looks: its ^C ends nothing */
     bool asked_time;                             /* the last command was date(1) */
     bool interrupted;                            /* ^C while the job ran and had not made a step */
+    bool failed;                                 /* an exception began before that: what stands still waits for whom it ended */
     bool stopped;                                /* ^C while the job ran */
     bool same_again;                             /* the last step was seen once more behind a prompt */
     bool done;                                   /* the last of its work was told */
