@@ -29,9 +29,9 @@ done
 allow plugins 'dtkb/plugin.h|common/|[a-z_]+\.h'
 allow cuda_probe 'dtkb/plugin.h|common/|[a-z_]+\.h'
 
-# The library prints nothing, never ends the process, forks nothing, installs no handler.
+# The library prints nothing, never ends the process, forks nothing, installs no handler. What strings and comments speak of is no call.
 banned='\b(exit|_exit|abort|fork|vfork|system|signal|sigaction|strcpy|strcat|sprintf|gets|printf|puts|perror|setenv|unsetenv|putenv)\s*\('
-bad=$(git ls-files 'engine/*.c' | grep -vE '^engine/(probe/host|probe/templates|examples)/' | xargs -r grep -nE "$banned" /dev/null | grep -vE '^\S+:[0-9]+:\s*(/?\*|//)' || true)
+bad=$(git ls-files 'engine/*.c' | grep -vE '^engine/(probe/host|probe/templates|examples)/' | xargs -r grep -nE "$banned" /dev/null | grep -vE '^\S+:[0-9]+:\s*(/?\*|//)' | sed -E 's/"([^"\\]|\\.)*"/""/g' | grep -E "$banned" || true)
 if [ -n "$bad" ]; then
     printf 'no place in a library:\n%s\n' "$bad" >&2
     failed=1

@@ -35,9 +35,11 @@ static bool read_row(const char *text, const char *name, int32_t *value)
     if (strncmp(text, name, strlen(name)) != 0)
         return false;
     text += strlen(name) + strspn(text + strlen(name), " ");
+    if (*text != ':')
+        return false;
     char *end;
-    long number = *text == ':' ? strtol(text + 1, &end, 10) : 0;
-    if (*text != ':' || end == text + 1 || number < -1000 || number > 1000000)
+    long number = strtol(text + 1, &end, 10);
+    if (end == text + 1 || number < -1000 || number > 1000000)
         return false;
     *value = (int32_t)number;
     return true;
