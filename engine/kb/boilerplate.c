@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define ARRAY_END NULL /* of a list */
+#define ARRAY_END NULL
 
 static bool has(const char *line, size_t length, const char *const *parts)
 {
@@ -90,12 +90,21 @@ static const char *const notices[] = {"Setting OMP_NUM_THREADS environment varia
                                       "Process name: [[",
                                       ARRAY_END};
 
+/* Bytes of "[rank1]: ", "[1,0]<stderr>:" or blanks before the line's own text. */
+static size_t prefix_length(const char *line, size_t length)
+{
+    const char *colon = length && *line == '[' ? memchr(line, ':', length) : NULL;
+    size_t at = colon && (colon[-1] == ']' || colon[-1] == '>') ? (size_t)(colon - line) + 1 : 0;
+    while (at < length && (line[at] == ' ' || line[at] == '\t'))
+        at++;
+    return at;
+}
+
 bool is_boilerplate(const char *line, size_t length)
 {
-    while (length && (*line == ' ' || *line == '\t')) {
-        line++;
-        length--;
-    }
+    size_t prefix = prefix_length(line, length);
+    line += prefix;
+    length -= prefix;
     while (length && strchr(" \t\r", line[length - 1]))
         length--;
     return has(line, length, frames) || is_one_of(line, length, sources) || begins(line, length, table) || has(line, length, notices);

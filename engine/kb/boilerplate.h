@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `line` of `length` bytes, without its end; prefixes of ranks may stand before it. */
+/* `line` of `length` bytes, without its end; a rank's prefix may stand before it. */
 bool is_boilerplate(const char *line, size_t length);
 
 #endif

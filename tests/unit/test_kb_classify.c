@@ -47,6 +47,8 @@ static void what_launchers_print_around_a_failure_is_not_heard(void **unused)
         "Traceback (most recent call last):\n"
         "  File \"/opt/env/lib/python3.11/site-packages/torch/nn/modules/module.py\", line 1787, in _wrapped_call_impl\n"
         "    return self._call_impl(*args, **kwargs)\n"
+        "[rank3]:     return forward_call(*args, **kwargs)\n"
+        "[1,0]<stderr>:    main()\n"
         "RuntimeError: shapes differ\r\n"
         "Traceback (most recent call last):\n"
         "  File \"/opt/env/bin/torchrun\", line 8, in <module>\n"
