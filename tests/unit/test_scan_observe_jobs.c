@@ -27,6 +27,19 @@ static void counted_down_in_vain(void **state)
     shows_nothing("[rank 0] waiting for 2 workers\n[rank 1] waiting for 2 workers\n[rank 2] waiting for 2 workers\n");
 }
 
+static void names_sought_for_ever(void **state)
+{
+    (void)state;
+#define SOUGHT(second, name)                                                                        \
+    "[W1201 05:31:" second ".397105118 socket.cpp:764] [c10d] The IPv6 network addresses of (" name \
+    ", 29511) cannot be retrieved (gai error: -2 - Name or service not known).\n"
+    shows(SOUGHT("07", "nosuch") SOUGHT("08", "nosuch") SOUGHT("10", "nosuch") SOUGHT("14", "nosuch"),
+          "waits: the name nosuch is looked up in vain for 7 s");
+    shows_nothing(SOUGHT("07", "node-0") SOUGHT("07", "node-0") SOUGHT("08", "node-0") SOUGHT("08", "node-0")); /* four ranks, once each */
+    shows_nothing(SOUGHT("07", "a") SOUGHT("08", "b") SOUGHT("10", "a") SOUGHT("14", "b"));
+    shows_nothing(SOUGHT("07", "a") SOUGHT("08", "a") SOUGHT("10", "a") SOUGHT("14", "a") "step 10 loss 2.1\nstep 20 loss 2.0\n");
+}
+
 #define LOST(rank) "[rank" rank "]: RuntimeError: [pair.cc:561] Connection closed by peer [127.0.0.1]:52458\n"
 #define TABLE(others, rank, code)                                                                                             \
     "Failures:\n" others "Root Cause (first observed failure):\n[0]:\n  time      : 2026-12-01_05:00:05\n  rank      : " rank \
@@ -262,14 +275,23 @@ static void hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_compiled),           cmocka_unit_test(counted_down_in_vain),
-        cmocka_unit_test(left_without_a_word),       cmocka_unit_test(tables_that_were_cut),
-        cmocka_unit_test(gpus_that_were_to_be_seen), cmocka_unit_test(processors_that_wait),
-        cmocka_unit_test(rates_against_the_command), cmocka_unit_test(memory_in_stairs),
-        cmocka_unit_test(trackers_and_locks),        cmocka_unit_test(values_times_the_gpus),
-        cmocka_unit_test(ranks_under_a_heading),     cmocka_unit_test(samples_of_runs),
-        cmocka_unit_test(norms_behind_a_resume),     cmocka_unit_test(sets_of_epochs),
-        cmocka_unit_test(memory_taken_before),       cmocka_unit_test(hostile),
+        cmocka_unit_test(graphs_compiled),
+        cmocka_unit_test(counted_down_in_vain),
+        cmocka_unit_test(left_without_a_word),
+        cmocka_unit_test(names_sought_for_ever),
+        cmocka_unit_test(tables_that_were_cut),
+        cmocka_unit_test(gpus_that_were_to_be_seen),
+        cmocka_unit_test(processors_that_wait),
+        cmocka_unit_test(rates_against_the_command),
+        cmocka_unit_test(memory_in_stairs),
+        cmocka_unit_test(trackers_and_locks),
+        cmocka_unit_test(values_times_the_gpus),
+        cmocka_unit_test(ranks_under_a_heading),
+        cmocka_unit_test(samples_of_runs),
+        cmocka_unit_test(norms_behind_a_resume),
+        cmocka_unit_test(sets_of_epochs),
+        cmocka_unit_test(memory_taken_before),
+        cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }

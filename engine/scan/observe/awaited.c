@@ -1,4 +1,6 @@
-/* "waiting for 2 reservations" again and again: something is counted down that never comes. */
+/*
+ * Something is waited for that never comes: "waiting for 2 reservations" with one number again and again, or a name that is looked up for ever.
+ */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,6 +9,9 @@
 #include "scan/observe/stall.h"
 
 #define AWAITED_TIMES 3 /* that the same number is told */
+/* Every rank of a healthy job may look a name up in vain once, where it has an address of the other kind only; one that waits does it for long. */
+#define SOUGHT_TIMES 4
+#define SOUGHT_SECONDS 5.0
 
 static const char *const things[] = {"reservations", "workers", "nodes",    "executors", "hosts",     "ranks",  "peers",   "replicas",
                                      "processes",    "slots",   "trainers", "pods",      "instances", "agents", "members", "clients"};
@@ -37,8 +42,43 @@ static bool has_come(const struct line *line)
     return false;
 }
 
+/* Seconds of the day in "[W1201 05:31:07.397105118 socket.cpp:764] ", which names no year and so is no time of the line; NAN. */
+static double clock_of(const char *bare)
+{
+    int hours, minutes, seconds;
+    const char *stamp = strpbrk(bare, "0123456789");
+    if (!stamp || sscanf(stamp, "%*4d %2d:%2d:%2d", &hours, &minutes, &seconds) != 3)
+        return NAN;
+    return hours * 3600.0 + minutes * 60.0 + seconds;
+}
+
+/* "[c10d] The IPv6 network addresses of (node-0, 29500) cannot be retrieved (gai error: -2 - Name or service not known)." */
+static void read_lookup(struct observe_awaited *awaited, const struct line *line, const struct place *place)
+{
+    static const char mark[] = "network addresses of (";
+    const char *found = line_find_exact(line, mark);
+    if (!found || !strstr(found, "cannot be retrieved"))
+        return;
+    const char *name = found + sizeof mark - 1;
+    size_t length = strcspn(name, ",) ");
+    double now = clock_of(line->bare);
+    if (isnan(now) || !length || length >= sizeof awaited->name)
+        return;
+    if (strncmp(awaited->name, name, length) != 0 || awaited->name[length]) {
+        memcpy(awaited->name, name, length);
+        awaited->name[length] = '\0';
+        awaited->sought = 0;
+        awaited->first = now;
+    }
+    awaited->sought++;
+    awaited->last = now;
+    awaited->sought_at = *place;
+}
+
 void awaited_line(struct observe_awaited *awaited, const struct line *line, const struct place *place, bool progress)
 {
+    read_lookup(awaited, line, place);
+    awaited->sought = progress ? 0 : awaited->sought;
     double count;
     const char *waits = line_find(line, "waiting for ");
     const char *what = waits ? read_awaited(waits + strlen("waiting for "), &count) : NULL;
@@ -60,4 +100,7 @@ void awaited_conclude(const struct observe_awaited *awaited, struct collect *col
 {
     if (awaited->times >= AWAITED_TIMES)
         observe_tell(collect, &awaited->at, "waits: the number of %s that are waited for stays at %.0f", awaited->what, awaited->count);
+    if (awaited->sought >= SOUGHT_TIMES && awaited->last - awaited->first >= SOUGHT_SECONDS)
+        observe_tell(collect, &awaited->sought_at, "waits: the name %s is looked up in vain for %.0f s", awaited->name,
+                     awaited->last - awaited->first);
 }

@@ -80,7 +80,10 @@ struct observe_awaited {
     const char *what; /* one of a fixed list */
     double count;
     unsigned times; /* that the same number was told, one after the other */
-    struct place at;
+    char name[64];  /* of a host that is looked up again and again */
+    unsigned sought;
+    double first, last; /* of its look-ups, in seconds of the day */
+    struct place at, sought_at;
 };
 
 /* The package whose frame is the innermost of a trace, and what it asked for in vain. */
