@@ -121,7 +121,8 @@ int32_t verdict_first_failing_rank(const struct findings *findings, const struct
     bool vague = candidates->count && candidates->list[0].cause->generic && only_lost_peers(findings);
     for (size_t i = 0; candidates->count && !vague && i < candidates->list[0].evidence_count; i++) {
         const struct evidence *evidence = candidates->list[0].evidence[i];
-        if (evidence->role == ROLE_INITIATING && evidence->rank != RANK_UNKNOWN)
+        bool began = evidence->role == ROLE_INITIATING && !findings_line_follows(findings, (size_t)(evidence - findings->evidence));
+        if (began && evidence->rank != RANK_UNKNOWN)
             return evidence->rank;
     }
     const struct evidence *best = NULL;

@@ -255,6 +255,8 @@ dtkb_status scan_findings(struct scan *scan, struct findings *out, struct err *e
     if (status == DTKB_OK)
         flight_conclude(scan->flight, &collect);
     if (status == DTKB_OK)
+        silent_conclude(findings.files, findings.file_count, &collect);
+    if (status == DTKB_OK)
         told_signatures(&scan->finder, &collect);
     if (status == DTKB_OK)
         status = collect_finish(&collect, &findings, err);

@@ -41,6 +41,9 @@ struct scan {
     size_t held_count, held_bytes;
 };
 
+/* silent.c: tells of the one rank that has no complaint while the others lost a peer. */
+void silent_conclude(const struct input_file *files, size_t count, struct collect *collect);
+
 /* told.c: signatures on the words of EV_DUMP and EV_OBSERVED evidence. */
 void told_signatures(const struct finder *finder, struct collect *collect);
 

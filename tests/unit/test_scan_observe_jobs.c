@@ -27,6 +27,47 @@ static void counted_down_in_vain(void **state)
     shows_nothing("[rank 0] waiting for 2 workers\n[rank 1] waiting for 2 workers\n[rank 2] waiting for 2 workers\n");
 }
 
+/* Each rank with a file of its own. */
+static struct findings of_ranks(const char *const *texts, size_t count, const char *launcher)
+{
+    struct scan *scan;
+    struct findings findings;
+    assert_int_equal(scan_new(db, NULL, &scan, NULL), DTKB_OK);
+    for (size_t i = 0; i < count; i++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "rank_%zu.log", i);
+        assert_int_equal(scan_feed(scan, name, texts[i], strlen(texts[i]), NULL), DTKB_OK);
+    }
+    if (launcher)
+        assert_int_equal(scan_feed(scan, "launcher.log", launcher, strlen(launcher), NULL), DTKB_OK);
+    assert_int_equal(scan_findings(scan, &findings, NULL), DTKB_OK);
+    scan_free(scan);
+    return findings;
+}
+
+static void one_rank_says_nothing(void **state)
+{
+    (void)state;
+#define PEER_LOST "step 10 loss 2.1\nRuntimeError: [pair.cc:561] Connection closed by peer [127.0.0.1]:52458\n"
+    const char *one[] = {PEER_LOST, "step 10 loss 2.1\n", PEER_LOST}, *none[] = {PEER_LOST, PEER_LOST, PEER_LOST};
+    const char *two[] = {PEER_LOST, "step 10 loss 2.1\n", "step 10 loss 2.1\n"};
+    const char *says[] = {PEER_LOST, "step 10 loss 2.1\nKeyError: 'input_ids'\n", PEER_LOST};
+    struct findings findings = of_ranks(one, 3, NULL);
+    const struct evidence *told = telling(&findings, "ranks: rank 1 says nothing while the others lost their peer");
+    assert_non_null(told);
+    assert_int_equal(told->rank, 1);
+    findings_free(&findings);
+    findings = of_ranks(one, 3, "Root Cause (first observed failure):\n[0]:\n  rank      : 1 (local_rank: 1)\n  exitcode  : 3 (pid: 7)\n");
+    assert_non_null(telling(&findings, "ranks: rank 1 left with exit code 3 and without a word, and others lost it"));
+    findings_free(&findings);
+    const char *const *others[] = {none, two, says};
+    for (size_t i = 0; i < 3; i++) {
+        findings = of_ranks(others[i], 3, NULL);
+        assert_null(telling(&findings, "ranks: rank"));
+        findings_free(&findings);
+    }
+}
+
 static void names_sought_for_ever(void **state)
 {
     (void)state;
@@ -275,23 +316,15 @@ static void hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graphs_compiled),
-        cmocka_unit_test(counted_down_in_vain),
-        cmocka_unit_test(left_without_a_word),
-        cmocka_unit_test(names_sought_for_ever),
-        cmocka_unit_test(tables_that_were_cut),
-        cmocka_unit_test(gpus_that_were_to_be_seen),
-        cmocka_unit_test(processors_that_wait),
-        cmocka_unit_test(rates_against_the_command),
-        cmocka_unit_test(memory_in_stairs),
-        cmocka_unit_test(trackers_and_locks),
-        cmocka_unit_test(values_times_the_gpus),
-        cmocka_unit_test(ranks_under_a_heading),
-        cmocka_unit_test(samples_of_runs),
-        cmocka_unit_test(norms_behind_a_resume),
-        cmocka_unit_test(sets_of_epochs),
-        cmocka_unit_test(memory_taken_before),
-        cmocka_unit_test(hostile),
+        cmocka_unit_test(graphs_compiled),           cmocka_unit_test(counted_down_in_vain),
+        cmocka_unit_test(left_without_a_word),       cmocka_unit_test(names_sought_for_ever),
+        cmocka_unit_test(one_rank_says_nothing),     cmocka_unit_test(tables_that_were_cut),
+        cmocka_unit_test(gpus_that_were_to_be_seen), cmocka_unit_test(processors_that_wait),
+        cmocka_unit_test(rates_against_the_command), cmocka_unit_test(memory_in_stairs),
+        cmocka_unit_test(trackers_and_locks),        cmocka_unit_test(values_times_the_gpus),
+        cmocka_unit_test(ranks_under_a_heading),     cmocka_unit_test(samples_of_runs),
+        cmocka_unit_test(norms_behind_a_resume),     cmocka_unit_test(sets_of_epochs),
+        cmocka_unit_test(memory_taken_before),       cmocka_unit_test(hostile),
     };
     return cmocka_run_group_tests(tests, build, discard);
 }
