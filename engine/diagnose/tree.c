@@ -120,6 +120,19 @@ json_t *tree_probes(const struct probe_results *probes)
     return list;
 }
 
+static bool follows(const struct evidence *evidence, const struct findings *findings)
+{
+    return findings_line_follows(findings, (size_t)(evidence - findings->evidence));
+}
+
+/* What follows from another rank's trouble is read after what did not: without time stamps the files' order says nothing. */
+static void add_lines(const struct candidate *candidate, const struct findings *findings, bool following, json_t *list)
+{
+    for (size_t i = 0; i < candidate->evidence_count && json_array_size(list) < EVIDENCE_SHOWN; i++)
+        if (follows(candidate->evidence[i], findings) == following)
+            json_array_append_new(list, evidence_json(candidate->evidence[i], findings));
+}
+
 static json_t *cause_evidence(const struct candidate *candidate, const struct findings *findings)
 {
     json_t *list = json_array();
@@ -127,8 +140,8 @@ static json_t *cause_evidence(const struct candidate *candidate, const struct fi
         json_array_append_new(list, json_pack("{s:o, s:s}", "fact", fact_json(candidate->confirmed_by), "effect", "confirms"));
     if (candidate->refuted_by)
         json_array_append_new(list, json_pack("{s:o, s:s}", "fact", fact_json(candidate->refuted_by), "effect", "refutes"));
-    for (size_t i = 0; i < candidate->evidence_count && i < EVIDENCE_SHOWN; i++)
-        json_array_append_new(list, evidence_json(candidate->evidence[i], findings));
+    add_lines(candidate, findings, false, list);
+    add_lines(candidate, findings, true, list);
     return list;
 }
 

@@ -53,6 +53,23 @@ PY
     [ "$(field '.causes[0].id')" = "$from_stdin" ]
 }
 
+@test "of one file per rank without time stamps, the rank that began it is told and shown first" {
+    mkdir "$BATS_TEST_TMPDIR/ranks"
+    for rank in 0 2; do
+        printf 'step 10 loss 2.1\nTraceback (most recent call last):\n  File "/opt/app/t.py", line 7, in <module>\n    loss.backward()\nRuntimeError: [/opt/gloo/transport/tcp/pair.cc:561] Connection closed by peer [127.0.0.1]:37255\n' >"$BATS_TEST_TMPDIR/ranks/rank_$rank.log"
+    done
+    printf 'step 10 loss 2.1\nTraceback (most recent call last):\n  File "/opt/app/t.py", line 6, in <module>\n    x = batch["input_ids"]\nKeyError: %s\n' "'input_ids'" >"$BATS_TEST_TMPDIR/ranks/rank_1.log"
+    run "$DTKB" diagnose --probe none --json "$BATS_TEST_TMPDIR/ranks"
+    expect_status 1
+    [ "$(field .first_failing_rank)" = 1 ]
+    [ "$(field '.causes[0].evidence[0].rank')" = 1 ]
+    printf 'step 10 loss 2.1\n' >"$BATS_TEST_TMPDIR/ranks/rank_1.log"
+    run "$DTKB" diagnose --probe none --json "$BATS_TEST_TMPDIR/ranks"
+    expect_status 1
+    [ "$(field .first_failing_rank)" = 1 ]
+    [ "$(field '.causes[0].id')" = rank-gone-silently ]
+}
+
 @test "an issue that only shares common words with the log is not called similar" {
     run "$DTKB" diagnose --probe none --json "$CASES/real/badif.log"
     expect_status 1
