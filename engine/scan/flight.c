@@ -412,6 +412,10 @@ void flight_conclude(struct flight *flight, struct collect *collect)
     if (flight_is_empty(flight))
         return;
     qsort(flight->dumps, flight->dump_count, sizeof *flight->dumps, by_rank);
+    if (!flight_settle(flight)) {
+        collect->failed = true;
+        return;
+    }
     struct arena arena = {0};
     struct jam *jams = calloc(flight->group_count + 1, sizeof *jams);
     size_t count = 0;

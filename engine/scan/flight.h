@@ -20,6 +20,8 @@ bool flight_is_empty(const struct flight *flight);
 bool flight_is_dump(const json_t *root);
 /* Takes what is needed out of a dump. `rank`: by the file's name, or RANK_UNKNOWN. */
 dtkb_status flight_add(struct flight *flight, const json_t *root, uint32_t file, int32_t rank, struct err *err);
+/* After the last dump, and with the dumps in the order of their ranks: gives the groups of all dumps theirs. False when memory is short. */
+bool flight_settle(struct flight *flight);
 /* Writes the verdict as EV_DUMP evidence. */
 void flight_conclude(struct flight *flight, struct collect *collect);
 
@@ -44,6 +46,7 @@ struct flight_group {
     int32_t *ranks; /* sorted as in the dump */
     size_t rank_count;
     bool point_to_point; /* its numbers don't count the same on all ranks */
+    bool of_all_dumps;   /* the dumps do not tell its ranks: all that left one are of it */
 };
 
 struct flight_status {

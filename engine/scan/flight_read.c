@@ -95,15 +95,9 @@ static bool read_ranks(struct arena *arena, const json_t *value, struct flight_g
     return group->ranks && group->ranks_text;
 }
 
-/* Groups of the same name and ranks are one. Returns its index, UINT32_MAX when memory or room is short. */
-static uint32_t group_of(struct flight *flight, const char *name, const char *description, const json_t *ranks)
+/* Its index, UINT32_MAX when memory or room is short. */
+static uint32_t add_group(struct flight *flight, struct flight_group group, const char *name, const char *description)
 {
-    struct flight_group group = {0};
-    if (!read_ranks(&flight->arena, ranks, &group))
-        return UINT32_MAX;
-    for (size_t i = 0; i < flight->group_count; i++)
-        if (!strcmp(flight->groups[i].name, name) && !strcmp(flight->groups[i].ranks_text, group.ranks_text))
-            return (uint32_t)i;
     if (flight->group_count == GROUPS_MAX)
         return UINT32_MAX;
     if ((flight->group_count & (flight->group_count - 1)) == 0) {
@@ -121,6 +115,45 @@ static uint32_t group_of(struct flight *flight, const char *name, const char *de
     return (uint32_t)flight->group_count++;
 }
 
+/* Groups of the same name and ranks are one. */
+static uint32_t group_of(struct flight *flight, const char *name, const char *description, const json_t *ranks)
+{
+    struct flight_group group = {0};
+    if (!read_ranks(&flight->arena, ranks, &group))
+        return UINT32_MAX;
+    for (size_t i = 0; i < flight->group_count; i++)
+        if (!strcmp(flight->groups[i].name, name) && !strcmp(flight->groups[i].ranks_text, group.ranks_text))
+            return (uint32_t)i;
+    return add_group(flight, group, name, description);
+}
+
+/* Gloo's recorder (seen in PyTorch 2.15) keeps one group without a name, whichever was made last; its entries name theirs. Of these the
+ * default group is certain: everybody is of it. */
+static uint32_t default_group(struct flight *flight)
+{
+    for (size_t i = 0; i < flight->group_count; i++)
+        if (flight->groups[i].of_all_dumps)
+            return (uint32_t)i;
+    return add_group(flight, (struct flight_group){.ranks_text = "", .of_all_dumps = true}, "0", "default_pg");
+}
+
+bool flight_settle(struct flight *flight)
+{
+    for (size_t i = 0; i < flight->group_count; i++) {
+        struct flight_group *group = &flight->groups[i];
+        if (!group->of_all_dumps)
+            continue;
+        group->ranks = arena_alloc(&flight->arena, (flight->dump_count + 1) * sizeof *group->ranks);
+        group->rank_count = 0;
+        for (size_t k = 0; group->ranks && k < flight->dump_count; k++)
+            if (flight->dumps[k].rank != RANK_UNKNOWN && (!k || flight->dumps[k].rank != flight->dumps[k - 1].rank))
+                group->ranks[group->rank_count++] = flight->dumps[k].rank;
+        if (!group->ranks)
+            return false;
+    }
+    return true;
+}
+
 static dtkb_status read_groups(struct flight *flight, struct flight_dump *dump, const json_t *config, struct err *err)
 {
     const char *name;
@@ -133,7 +166,11 @@ static dtkb_status read_groups(struct flight *flight, struct flight_dump *dump, 
     {
         const char *description = json_string_value(json_object_get(value, "desc"));
         const json_t *ranks = json_object_get(value, "ranks");
-        uint32_t group = ranks ? group_of(flight, name, description ? description : "", ranks) : UINT32_MAX;
+        uint32_t group = UINT32_MAX;
+        if (!*name)
+            group = default_group(flight);
+        else if (ranks)
+            group = group_of(flight, name, description ? description : "", ranks);
         if (group != UINT32_MAX)
             dump->member_of[dump->member_count++] = group;
     }
@@ -207,6 +244,8 @@ static bool read_entry(struct flight *flight, struct flight_dump *dump, const js
     if (state && !strcmp(state, "started"))
         entry->state = FLIGHT_STARTED;
     else if (state && !strcmp(state, "completed"))
+        entry->state = FLIGHT_COMPLETED;
+    if (!strncmp(collective, "gloo:", 5) && json_is_true(json_object_get(value, "retired"))) /* it never says more than "scheduled" */
         entry->state = FLIGHT_COMPLETED;
     dump->entry_count++;
     return entry->collective && entry->sizes && entry->dtypes;

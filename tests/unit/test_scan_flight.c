@@ -197,6 +197,39 @@ static void the_rank_that_never_came_is_named(void **state)
     findings_free(&findings);
 }
 
+/* As PyTorch 2.15 records gloo: one group without a name, whichever was made last, and no state but "scheduled". */
+static json_t *gloo_dump(int last, int retired)
+{
+    json_t *entries = json_array();
+    for (int i = 1; i <= last; i++)
+        assert_int_equal(
+            json_array_append_new(entries, json_pack("{s:i,s:i,s:[ss],s:i,s:s,s:[[i]],s:[s],s:s,s:I,s:b,s:b}", "record_id", i, "pg_id", 0,
+                                                     "process_group", "0", "default_pg", "collective_seq_id", i, "profiling_name",
+                                                     "gloo:all_reduce", "input_sizes", 4, "input_dtypes", "Float", "state", "scheduled",
+                                                     "time_created_ns", (json_int_t)1000 + i, "is_p2p", 0, "retired", i <= retired)),
+            0);
+    return json_pack("{s:s,s:{s:{s:s,s:s,s:s}},s:{s:{s:i,s:i}},s:o}", "version", "2.10", "pg_config", "", "name", "", "desc", "", "ranks",
+                     "[0, 1]", "pg_status", "0", "last_enqueued_collective", last, "last_completed_collective", retired, "entries",
+                     entries);
+}
+
+static void gloo_dumps_tell_of_the_default_group(void **state)
+{
+    (void)state;
+    json_t *dumps[] = {gloo_dump(4, 3), gloo_dump(3, 3), gloo_dump(4, 3)};
+    struct findings findings = conclude(dumps, 3);
+    assert_int_equal(findings.evidence_count, 1);
+    assert_int_equal(findings.evidence[0].rank, 1);
+    assert_string_equal(field(&findings.evidence[0], "finding"), "never-came");
+    assert_string_equal(field(&findings.evidence[0], "waiting_ranks"), "0, 2");
+    assert_string_equal(field(&findings.evidence[0], "sequence"), "4");
+    findings_free(&findings);
+    json_t *well[] = {gloo_dump(4, 4), gloo_dump(4, 4)};
+    findings = conclude(well, 2);
+    assert_int_equal(findings.evidence_count, 0);
+    findings_free(&findings);
+}
+
 static void ranks_that_did_not_finish_are_named(void **state)
 {
     (void)state;
@@ -251,6 +284,7 @@ int main(void)
         cmocka_unit_test(opcodes_that_could_run_code_are_refused_by_name),
         cmocka_unit_test(hostile_pickles_end_in_an_error),
         cmocka_unit_test(the_rank_that_never_came_is_named),
+        cmocka_unit_test(gloo_dumps_tell_of_the_default_group),
         cmocka_unit_test(ranks_that_did_not_finish_are_named),
         cmocka_unit_test(mismatches_and_missing_dumps_are_named),
         cmocka_unit_test(a_job_that_went_well_has_no_verdict),
