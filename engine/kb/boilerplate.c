@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#define ARRAY_END NULL
-
 static bool has(const char *line, size_t length, const char *const *parts)
 {
     for (; *parts; parts++)
@@ -46,7 +44,7 @@ static const char *const frames[] = {"torch/distributed/run.py\", line",
                                      "deepspeed/launcher/launch.py\", line",
                                      "runpy.py\", line",
                                      "<frozen runpy>\", line",
-                                     ARRAY_END};
+                                     NULL};
 static const char *const sources[] = {"sys.exit(main())",
                                       "sys.exit(launch())",
                                       "main()",
@@ -78,8 +76,8 @@ static const char *const sources[] = {"sys.exit(main())",
                                       "Root Cause (first observed failure):",
                                       "Root Cause:",
                                       "Other Failures:",
-                                      ARRAY_END};
-static const char *const table[] = {"time      :", "host      :", "error_file:", "traceback : To enable traceback", ARRAY_END};
+                                      NULL};
+static const char *const table[] = {"time      :", "host      :", "error_file:", "traceback : To enable traceback", NULL};
 static const char *const notices[] = {"Setting OMP_NUM_THREADS environment variable for each process",
                                       "elastic.multiprocessing.errors.ChildFailedError",
                                       "closing signal SIGTERM",
@@ -88,7 +86,7 @@ static const char *const notices[] = {"Setting OMP_NUM_THREADS environment varia
                                       "Primary job  terminated normally, but",
                                       "Per user-direction, the job has been aborted",
                                       "Process name: [[",
-                                      ARRAY_END};
+                                      NULL};
 
 /* Bytes of "[rank1]: ", "[1,0]<stderr>:" or blanks before the line's own text. */
 static size_t prefix_length(const char *line, size_t length)

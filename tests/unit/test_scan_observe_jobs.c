@@ -79,6 +79,8 @@ static void names_sought_for_ever(void **state)
     shows_nothing(SOUGHT("07", "node-0") SOUGHT("07", "node-0") SOUGHT("08", "node-0") SOUGHT("08", "node-0")); /* four ranks, once each */
     shows_nothing(SOUGHT("07", "a") SOUGHT("08", "b") SOUGHT("10", "a") SOUGHT("14", "b"));
     shows_nothing(SOUGHT("07", "a") SOUGHT("08", "a") SOUGHT("10", "a") SOUGHT("14", "a") "step 10 loss 2.1\nstep 20 loss 2.0\n");
+    shows_nothing(SOUGHT("07", "a") "step 10 loss 2.1\nstep 20 loss 2.0\n" SOUGHT("30", "a") SOUGHT("30", "a") SOUGHT("31", "a")
+                      SOUGHT("31", "a")); /* it starts anew */
 }
 
 #define LOST(rank) "[rank" rank "]: RuntimeError: [pair.cc:561] Connection closed by peer [127.0.0.1]:52458\n"

@@ -68,9 +68,8 @@ static void read_lookup(struct observe_awaited *awaited, const struct line *line
         memcpy(awaited->name, name, length);
         awaited->name[length] = '\0';
         awaited->sought = 0;
-        awaited->first = now;
     }
-    awaited->sought++;
+    awaited->first = awaited->sought++ ? awaited->first : now;
     awaited->last = now;
     awaited->sought_at = *place;
 }

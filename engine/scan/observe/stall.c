@@ -242,7 +242,6 @@ static bool is_remark(const char *text, size_t length)
     return false;
 }
 
-/* The job's own lines: how far it has come. */
 static bool is_failure(const char *text)
 {
     struct span type, message;
@@ -253,6 +252,7 @@ static bool is_failure(const char *text)
     return exception_role(name, message.text) == ROLE_INITIATING;
 }
 
+/* The job's own lines: how far it has come. */
 static void read_job(struct observe_stall *stall, const struct line *line, const struct place *place, bool progress)
 {
     bool first_step = strstr(line->text, " 0/") || strstr(line->text, "|0/") || strstr(line->text, "<?");
